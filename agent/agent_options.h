@@ -26,7 +26,7 @@ struct Options {
 std::string default_home();
 
 void add_options(CLI::App& app, Options& options);
-// The verbs `moved` and `notice`.
+// Adds the verbs `moved` and `notice`.
 void add_moved(CLI::App& app, Options& options);
 void add_notice(CLI::App& app, Options& options);
 

@@ -1,7 +1,7 @@
-// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs what the
-// launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
-// to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken away: the agent
-// tells the launcher, and ends when its jobs have ended.
+// lockstep-agent: one per node. Joins a launcher once, with a token; after that it runs the parts
+// that the launcher assigns to it. SIGTERM ends the agent; the jobs' runners stay, and the next
+// agent attaches to them. With --taken-on-sigterm, SIGTERM announces that the machine is taken
+// away: the agent tells the launcher, and ends when its jobs have ended.
 
 #include <malloc.h>
 #include <signal.h>
@@ -73,7 +73,8 @@ Result<wire::JoinToken> read_token(const std::string& file) {
   return token;
 }
 
-// The launcher keeps its key when it moves, so the agent recognises it at the new address.
+// Notes a moved launcher. It keeps its key when it moves, so the agent recognises it at the new
+// address.
 Status note_moved(const Options& options) {
   const AgentHome home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::optional<Identity> known, load_identity(home.identity()));
@@ -109,7 +110,7 @@ Status note_moved(const Options& options) {
   return {};
 }
 
-// Exit code 1: there is a problem.
+// Examines this node and prints the findings. Exit code 1: there is a problem.
 int examine(const Options& options) {
   const Findings found = examine_machine(options.home.empty() ? default_home() : options.home);
   std::fputs(
@@ -162,7 +163,7 @@ Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   return !before.has_value();
 }
 
-// What this node knows of its launcher before it contacts it.
+// The node's knowledge about its launcher before it contacts it.
 struct Membership {
   std::optional<Identity> known;
   std::optional<wire::JoinToken> token;  // needed to join; later it says where the launcher is now

@@ -53,8 +53,8 @@ Result<io::Fd> as_file(const std::string& text) {
   return fd;
 }
 
-// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
-// allowed.
+// The data that the child needs. It is made before the fork: after it, only async-signal-safe calls
+// are allowed.
 struct Start {
   std::string program;
   std::vector<std::string> variables;
@@ -130,13 +130,13 @@ class Running {
   const pid_t pid_;
   io::Fd log_, events_, process_;
   io::SystemClock clock_;
-  std::optional<Instant> kill_at_;  // set when it was told to stop
+  std::optional<Instant> kill_at_;  // set when the order to stop came
   std::string rest_;                // the beginning of an event
   std::optional<Event> last_;
-  std::optional<Error> nonsense_;  // its output is not an event
+  std::optional<Error> nonsense_;  // set if a line of its output is not an event
 };
 
-// False: nothing more can be read now. Resets `fd` at the end of the stream.
+// Reads a stream. False: nothing more can be read now. Resets `fd` at the end of the stream.
 bool read_some(io::Fd& fd, const std::function<void(std::string_view)>& take) {
   if (!fd) return false;
   char buffer[65536];
@@ -225,8 +225,7 @@ Result<Event> Running::to_the_end() {
   return result(status);
 }
 
-// Solvers explain hundreds of packages, and scripts print what they like, so the error is
-// shortened.
+// Shortens an error: solvers explain hundreds of packages, and scripts print any text.
 Error Running::short_enough(Error error) {
   if (error.message.size() <= kMaxErrorBytes) return error;
   what_.on_log(error.message + "\n");

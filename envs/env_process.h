@@ -29,9 +29,9 @@ struct EnvironmentOrder {
 
 inline constexpr std::size_t kMaxErrorBytes = 8 << 10;
 
-// Returns the last event, which is the result. conflict: `go_on` returned false; internal: it ended
-// without a result. Any other error is the one that it reported. If that is longer than
-// kMaxErrorBytes, its middle is cut here, and the log has the whole text.
+// Runs lockstep-env and returns its last event, the result. Returns conflict if `go_on` returned
+// false, internal if the process ended without a result, and else the error that it reported. If
+// that is longer than kMaxErrorBytes, its middle is cut here, and the log has the whole text.
 Result<Event> run_lockstep_env(const EnvironmentOrder& what);
 
 // The part of our environment that lockstep-env gets: PATH, the language, and the tools' documented

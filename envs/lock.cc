@@ -68,7 +68,7 @@ json as_json(const LockedPackage& package) {
   return one;
 }
 
-// Text that is not JSON becomes null, which is refused when it is read.
+// A package as JSON. Text that is not JSON becomes null, which is refused when it is read.
 json as_json(const LockedCondaPackage& package) {
   const json record = json::parse(package.record, nullptr, false);
   json one{{"name", package.name},     {"version", package.version},
@@ -103,7 +103,7 @@ json as_json(const LockedImage& image) {
   return one;
 }
 
-// The values become arguments of an engine's command line.
+// Checks an image's values, which become arguments of an engine's command line.
 Status check(const LockedImage& image) {
   constexpr std::string_view kSha256 = "sha256:";
   if (!image.id.starts_with(kSha256) || !Digest::from_hex(image.id.substr(kSha256.size())))
@@ -125,7 +125,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// A word of a conda package becomes a part of a file name.
+// Whether a text is a word: a word of a conda package becomes a part of a file name.
 bool is_word(std::string_view text) {
   return !text.empty() && std::none_of(text.begin(), text.end(), [](unsigned char c) {
     return c <= ' ' || c == 0x7f || c == '/' || c == '\\';

@@ -18,9 +18,9 @@ struct LockedPackage {
   std::string name;  // normalised: PEP 503
   std::string version;
   std::vector<std::string> sha256;  // the file must match one; 64 lower-case characters each
-  std::string url;                  // of the chosen file; empty: any file with one of the hashes
-  std::uint64_t size = 0;           // bytes; 0: unknown
-  bool direct = false;              // requested by its URL: do not look for it in an index
+  std::string url;         // the URL of the chosen file; empty: any file with one of the hashes
+  std::uint64_t size = 0;  // bytes; 0: unknown
+  bool direct = false;     // requested by its URL: do not look for it in an index
   friend bool operator==(const LockedPackage&, const LockedPackage&) = default;
 };
 
@@ -37,8 +37,8 @@ struct LockedCondaPackage {
 // A container image.
 struct LockedImage {
   std::string id;        // "sha256:…", the digest of its configuration, as engines show it
-  std::string name;      // as the job names it; for messages
-  std::string digest;    // its name in a registry: "debian@sha256:…"; "" = in no registry
+  std::string name;      // the image as the job names it; for messages
+  std::string digest;    // the image in a registry: "debian@sha256:…"; "" = in no registry
   std::string node;      // the node that found or built it; for messages
   bool in_tree = false;  // the lock's tree has the image, in kImageFolder
   // The activation of packages that were added to the image.
@@ -53,7 +53,7 @@ struct Lock {
   std::string provider;                        // "venv", "conda", "docker"
   std::string platform;                        // the target: platform_of or Site::platform
   std::string solver;                          // "uv 0.13.9", "pip 23.0.1"; for messages
-  std::vector<LockedPackage> packages;         // from Python indexes; sorted by name
+  std::vector<LockedPackage> packages;         // packages of Python indexes, sorted by name
   std::vector<LockedCondaPackage> conda = {};  // installed before `packages`; sorted by name
   std::optional<LockedImage> image = {};       // the image that has all the packages
   friend bool operator==(const Lock&, const Lock&) = default;
@@ -62,7 +62,7 @@ struct Lock {
 inline constexpr std::size_t kMaxLockBytes = 16 << 20;
 
 std::string to_json(const Lock& lock);
-// corrupt: `text` is not a lock; the message says why.
+// Reads a lock; returns corrupt, with the reason, if `text` is not one.
 Result<Lock> lock_from_json(std::string_view text);
 
 // "Foo_Bar.baz" -> "foo-bar-baz" (PEP 503).

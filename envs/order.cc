@@ -61,7 +61,7 @@ CondaEnvironment conda_from(const json& from) {
           from.at("constraints"), from.at("variables")};
 }
 
-// A malformed digest becomes one that no image has.
+// Reads an image's definition. A malformed digest becomes one that no image has.
 DockerEnvironment docker_from(const json& from) {
   DockerEnvironment docker{from.at("image"), {}, {}};
   if (from.contains("context"))
@@ -151,7 +151,8 @@ std::string_view word_of(Order::What what) {
   return "";
 }
 
-// A word of another version means build, which is refused because a lock is missing.
+// Reads the kind of an order. A word of another version means build, which is refused because a
+// lock is missing.
 Order::What what_from(const std::string& word) {
   for (const auto& [what, known] : kWhats)
     if (known == word) return what;

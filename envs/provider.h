@@ -16,14 +16,14 @@ namespace lockstep::envs {
 // the folders and files. Code that belongs to the job's user runs as the job's user, in a separate
 // lockstep-env process.
 struct ImageSite {
-  std::string home;          // the agent's home, put into the labels of our containers
-  std::string spawn;         // lockstep-spawn
-  std::string tag;           // the image's name in the engine: "lockstep/env:…"
-  std::string record;        // the path of the ImageRecord: see docker/record.h
-  std::string context;       // for solve: the image's build context; "" = it is not built
-  std::string tree;          // for solve: a folder to save the image in, "" = do not save it;
-                             // for build: a folder of ours with the lock's tree, which has the
-                             // image in kImageFolder; "" = not fetched yet
+  std::string home;     // the agent's home, put into the labels of our containers
+  std::string spawn;    // lockstep-spawn
+  std::string tag;      // the image's name in the engine: "lockstep/env:…"
+  std::string record;   // the path of the ImageRecord: see docker/record.h
+  std::string context;  // for solve: the image's build context; "" = the image is not built
+  // for solve: a folder to save the image in, "" = do not save it; for build: a folder of ours with
+  // the lock's tree, which has the image in kImageFolder; "" = not fetched yet
+  std::string tree;
   std::string program = {};  // lockstep-env
   std::string user = {};     // the job's user; "" = the agent's
   std::string scratch = {};  // a folder owned by that user, inside one owned by the agent
@@ -41,8 +41,8 @@ struct SharedSite {
 };
 
 struct Site {
-  std::string prefix;         // where it is built: an absolute path that never changes
-  std::string cache;          // packages that were fetched before for this user
+  std::string prefix;  // the place of the built environment: an absolute path that never changes
+  std::string cache;   // packages that were fetched before for this user
   bool is_rebuild = false;    // do not reuse packages that were compiled here before
   std::string platform = {};  // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
   ImageSite image = {};

@@ -68,7 +68,7 @@ std::string site_in(std::string_view line) {
   return fmt::format("{}{}", line.substr(0, host), authority);
 }
 
-// If pip itself fails, the error is enough, and its traceback is left out.
+// Leaves out a traceback: if pip itself fails, the error is enough.
 std::string without_traceback(std::string_view tail) {
   if (tail.find("/pip/_internal/") == tail.npos) return std::string(tail);
   std::string kept;

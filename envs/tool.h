@@ -13,9 +13,9 @@ namespace lockstep::envs {
 
 using Words = std::vector<std::string>;
 
-// unavailable (killed, network) and resource_exhausted (disk) may be temporary. permission_denied,
-// corrupt and not_found (credentials, a damaged or missing package) need a fix; invalid_argument
-// would come again.
+// The error of a failed tool. unavailable (killed, network) and resource_exhausted (disk) may be
+// temporary. permission_denied, corrupt and not_found (credentials, a damaged or missing package)
+// need a fix; invalid_argument would come again.
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer);
 // The index that a tool did not reach, as far as its output tells it.
 struct Unreached {

@@ -52,8 +52,8 @@ Result<Pipe> make_pipe() {
   return Pipe{io::Fd(ends[0]), io::Fd(ends[1])};
 }
 
-// What the child needs. It is made before the fork: after it, only async-signal-safe calls are
-// allowed.
+// The data that the child needs. It is made before the fork: after it, only async-signal-safe calls
+// are allowed.
 struct Start {
   std::string program;
   std::string directory;
@@ -115,7 +115,7 @@ class Lines {
   std::deque<std::string> last_;
 };
 
-// True: `fd` has ended.
+// Reads a pipe. True: `fd` has ended.
 bool drain(int fd, const std::function<void(std::string_view)>& take) {
   char buffer[16384];
   const ssize_t got = ::read(fd, buffer, sizeof buffer);
@@ -169,8 +169,8 @@ void log(std::string_view bytes) { (void)!io::write_all(1, bytes); }
 // A tool that runs, and our ends of its pipes.
 struct Tool {
   pid_t pid = -1;
-  io::Fd in;   // none without an input
-  io::Fd out;  // none when its standard output goes to the log
+  io::Fd in;   // closed without an input
+  io::Fd out;  // closed if the standard output goes to the log
   io::Fd err;
 };
 

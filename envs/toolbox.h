@@ -1,8 +1,8 @@
 #pragma once
 // Runs the programs that providers need (python3, pip, uv, …), one at a time, to their end. Their
 // output goes to our standard output, which is the build's log. It owns every process that they
-// start: after a tool has ended or a stop, none of its processes is left. Only for lockstep-env,
-// which is a process for one build.
+// start: after a tool has ended or a stop, all its processes are gone. Only for lockstep-env, which
+// is a process for one build.
 
 #include <functional>
 #include <map>
@@ -27,17 +27,17 @@ class Toolbox {
     std::string tail;    // the last lines that went to the log
   };
   enum class Output { log, wanted };
-  // The first word has a slash, or is looked up in the environment's PATH. The command line is
-  // logged. not_found: there is no such program; conflict: stopped.
+  // Runs a program and logs its command line. The first word has a slash, or is looked up in the
+  // environment's PATH. Returns not_found if the program is missing, and conflict if stopped.
   Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
-  // `read` turns an output line into a progress text.
+  // Turns an output line into a progress text.
   using Reading = std::function<std::string(std::string_view line)>;
   Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
-  // What is done with a tool's standard input and output; an error of theirs ends the tool, and is
-  // what run_with returns.
+  // The uses of a tool's standard input and output. An error of a use ends the tool, and run_with
+  // returns it.
   struct Streams {
     std::function<Result<std::string_view>()> next = {};  // the input's next bytes; "" = its end
-    std::function<Status(std::string_view)> take = {};    // bytes of the output
+    std::function<Status(std::string_view)> take = {};    // gets bytes of the output
   };
   Result<Answer> run_with(const std::vector<std::string>& words, const Streams& streams);
   // The path of a program on the environment's PATH; "" = not found.
@@ -51,10 +51,10 @@ class Toolbox {
   // Sets a variable for the tools that run from now on.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   void unset(const std::string& name) { environment_.erase(name); }
-  std::string variable(const std::string& name) const;  // "" = not set
+  std::string variable(const std::string& name) const;  // "": it is not set
   const std::map<std::string, std::string>& variables() const { return environment_; }
   void use(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
-  // conflict: told to stop.
+  // conflict: the build was told to stop.
   Status go_on() const;
   // Logs a line of ours.
   void say(std::string_view line) const;

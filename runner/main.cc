@@ -52,7 +52,8 @@ Status start_log(const io::AttemptDir& directory) {
   return {};
 }
 
-// There is one runner per attempt and node. The pid file names it.
+// Claims the attempt for this runner, which the pid file then names: there is one runner per
+// attempt and node.
 Status claim(const io::AttemptDir& directory) {
   if (io::exists(directory.final_report()))
     return make_error(ErrorCode::conflict, directory.path() + " already has its final report");
@@ -82,7 +83,7 @@ void warm_up() {
   spdlog::debug("warm: {}", assignment && plan && report);
 }
 
-// Each rank needs a pipe for each of its streams.
+// Raises the limit of files: each rank needs a pipe for each of its streams.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -173,9 +174,9 @@ int supervise(const Invocation& invocation) {
   return kOurFailure;
 }
 
-// The attempt's directory names the forked runner before the agent hears of it, so that a restarted
-// agent finds the runner. The name of the nursery is written, too: whoever removes the attempt
-// removes its nursery.
+// Claims the attempt for a forked runner. The attempt's directory names the runner before the agent
+// learns of it, so that a restarted agent finds the runner. The name of the nursery is written,
+// too: removing the attempt removes its nursery.
 Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
   const auto invocation = invocation_from(order.words);
   if (!invocation)

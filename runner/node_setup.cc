@@ -54,7 +54,8 @@ io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignme
   return request;
 }
 
-// For a container, the engine mounts at the common path, so nothing is mounted there on the host.
+// The plan on the host. For a container, the engine mounts at the common path, so nothing is
+// mounted there on the host.
 WorkspacePlan plan_on_host(const Orders& orders) {
   WorkspacePlan plan = orders.workspace;
   if (orders.container() != nullptr) plan.mount_point.clear();
@@ -81,14 +82,14 @@ Result<std::unique_ptr<pmix::Client>> start_pmix(io::EventLoop& loop, const io::
   return pmix::Client::launch(loop, program, run_as.uid, run_as.gid);
 }
 
-// A rootless engine passes only devices that its user may open.
+// The RDMA devices for a container. A rootless engine passes only devices that its user may open.
 std::vector<std::string> rdma_devices_for(const Container& container) {
   std::vector<std::string> devices = infiniband_devices();
   return container.is_rootless ? ours_of(devices) : devices;
 }
 
-// Without this note, RDMA would fail in the ranks with an error that names neither the engine nor
-// the limit.
+// Notes limits of RDMA. Without this note, it would fail in the ranks with an error that names
+// neither the engine nor the limit.
 void note_rdma_limits(const Orders& orders, const std::vector<std::string>& devices,
                       std::vector<Why>& notes) {
   const ResourceRequest& resources = orders.assignment.spec.resources;
@@ -125,8 +126,8 @@ Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, con
   return {};
 }
 
-// Without mounts, the working directory is moved to the path that all attempts of the job have. Two
-// nodes of one machine cannot both use it.
+// Moves the working directory to the path that all attempts of the job have, if there are no
+// mounts. Two nodes of one machine cannot both use it.
 void take_place(const io::AttemptDir& directory, const Orders& orders, NodeSetup* setup) {
   if (const Status linked = io::link_short_path(directory); linked)
     setup->attempt_directory = io::short_path(directory);

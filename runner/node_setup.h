@@ -18,11 +18,11 @@
 
 namespace lockstep::runner {
 
-// Assignment and plan from the attempt directory.
+// The assignment and the plan from the attempt directory.
 struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;
-  NodeFabric fabric = {};  // empty: the agent said nothing of it
+  NodeFabric fabric = {};  // empty: the agent did not report it
 
   // The container of the ranks; null: they run on the node itself.
   const Container* container() const {
@@ -42,9 +42,9 @@ struct NodeSetup {
   Isolation isolation;
   std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
   std::string directory;                        // the ranks' working directory, as they see it
-  std::optional<io::WorkingPlace> place;        // it is that one
-  std::string attempt_directory;                // the attempt's, by the path that ranks are told
-  std::vector<io::Fd> placed;  // open folders of datastores that are mounted in the container
+  std::optional<io::WorkingPlace> place;        // set if the working directory is at such a place
+  std::string attempt_directory;  // the attempt's directory, by the path that ranks get
+  std::vector<io::Fd> placed;     // open folders of datastores that are mounted in the container
   std::unique_ptr<pmix::Client> pmix;  // only for an MPI job: it starts at the same time
   std::optional<SetupError> error;
 };

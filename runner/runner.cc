@@ -234,7 +234,7 @@ void Runner::look_at_limits(bool final) {
   perform(Report{std::move(report)});
 }
 
-// A rank that could not fork seldom reports that itself.
+// Reports limits; a rank that could not fork seldom reports that itself.
 void Runner::tell_limits() {
   look_at_limits(true);
   final_report_->limits = limit_watch_.reached();

@@ -46,10 +46,10 @@ struct NodeBounds {
   std::string nursery = {};  // the nursery of this process: common/io/cgroups/nursery.h; "": none
   Duration sample_every = kSampleEvery;  // how often the use of the ranks is sampled; zero: never
   std::string probe_cache = {};          // folder: see fabric/probe/earlier_probes.h; "": none
-  bool probes = true;                    // the networks of gangs of which this is the first node
+  bool probes = true;  // whether the networks of gangs are probed of which this is the first node
 };
 
-// Without a memory limit, ranks join their cgroups this long after the first start.
+// The time after the first start at which ranks without a memory limit join their cgroups.
 inline constexpr Duration kJoinAfter = milliseconds(10);
 
 class Runner {
@@ -80,7 +80,7 @@ class Runner {
     not_begun,
     preparing,  // the bootstrap begins: ranks are pending
     ready,      // each rank is pending until the bootstrap has prepared it
-    refused,    // no further rank is started: refusal_ says why
+    refused,    // no further rank is started: refusal_ has the reason
   };
   enum class Stage {
     awaiting_secrets,  // the agent sends them over the socket; until then the core gets no input
@@ -111,7 +111,7 @@ class Runner {
   void set_up();
   void leave();
 
-  // runner_report.cc: what the agent is told
+  // runner_report.cc: the reports to the agent
   void perform(const Report& action);
   PartReport shown(PartReport report) const;
   void tell_network(PartReport& report) const;
@@ -181,7 +181,7 @@ class Runner {
   void look_at_transport(bool final);
   std::vector<Why> notes() const;
 
-  // runner_watch.cc: what the ranks of the gang do, compared
+  // runner_watch.cc: the watch over the gang's ranks
   bool is_watched() const { return orders_.assignment.spec.hang.after > Duration::zero(); }
   void make_gang_watch(const GangTable& gang);
   void begin_watch();
@@ -246,21 +246,21 @@ class Runner {
   RankSampler sampler_;
   const std::string nursery_;
   Instant look_at_limits_at_ = Instant::never();
-  std::size_t ended_told_ = 0;  // ranks in the last report that was told
+  std::size_t ended_told_ = 0;  // the ranks in the last report that was sent
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<RunnerServer> control_;
   std::optional<LeasePorts> leasing_;  // ordered and not all leased yet
   std::optional<io::PortLease> master_port_;
   std::vector<io::PortLease> rank_ports_;
-  std::optional<io::PortLease> ras_port_;  // for NCCL's RAS
+  std::optional<io::PortLease> ras_port_;  // the port for NCCL's RAS
   std::string why_no_port_;                // "": it waits for no port
   Instant lease_again_at_ = Instant::never(), wait_for_ports_until_;
   std::unique_ptr<GangLink> link_;
   const std::string probe_cache_;
   const bool probes_;
-  std::unique_ptr<ParentCheck> parent_check_;  // until the gang is connected
-  std::unique_ptr<GangProbe> probe_;           // from the first message of a probe on
+  std::unique_ptr<ParentCheck> parent_check_;  // set until the gang is connected
+  std::unique_ptr<GangProbe> probe_;           // set from the first message of a probe on
   std::string probe_entry_;                    // the entry of the network in use in probe_cache_
   std::unique_ptr<GangContext> gang_;          // set once, before the bootstrap
   // Settings in which ranks differ from the first rank of `gang_`.
@@ -270,16 +270,17 @@ class Runner {
   std::vector<GangMessage> early_;  // messages for the bootstrap that arrived before it was ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;
-  Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
+  Instant sweep_at_ = Instant::never(), sweep_until_;  // set while sweeping
   Launching launching_ = Launching::not_begun;
   Why refusal_;
   std::map<int, StartRank> pending_;  // by rank: StartRank actions not yet carried out
   Stage stage_;
   Instant noted_start_;
   std::string blocked_shown_;                   // the reason last sent to the agent
-  std::optional<NodeExitReport> final_report_;  // from `settling` on
+  std::optional<NodeExitReport> final_report_;  // set from `settling` on
   Instant write_again_at_ = Instant::never();
-  Instant settle_until_;  // until then, wait for neighbours that have not received all messages
+  // the time until which it waits for neighbours that have not received all messages
+  Instant settle_until_;
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that run until then may be frozen
@@ -287,25 +288,27 @@ class Runner {
   // A rank and the pid of a program that was attached to it before the ranks joined their cgroups.
   std::vector<std::pair<int, int>> joining_beside_;
   std::map<int, RankHere> ranks_here_;  // the ranks that were started
-  RankStandings standings_;             // their last standings, as the watch saw them
+  RankStandings standings_;             // the ranks' last standings, as the watch saw them
   // Processes attached to a rank that the kernel killed for memory.
   std::map<int, long long> killed_beside_;
-  std::unique_ptr<MainStreams> main_;  // of rank 0, if the job has a terminal; see drain_main()
-  std::optional<TransportWatch> transport_;  // only for a gang that wants RDMA
+  // the streams of rank 0, if the job has a terminal; see drain_main()
+  std::unique_ptr<MainStreams> main_;
+  std::optional<TransportWatch> transport_;  // set for a gang that wants RDMA
   std::vector<Why> transport_notes_;
-  bool cannot_use_rdma_ = false;  // the notes say so, and the ranks need not be watched for it
-  std::int64_t peer_bytes_ = 0;   // TCP bytes in the newest sample of the ranks
-  bool all_in_mpi_ = false;       // from the same sample
+  // true: the notes tell it, and the ranks need not be watched for it
+  bool cannot_use_rdma_ = false;
+  std::int64_t peer_bytes_ = 0;  // TCP bytes in the newest sample of the ranks
+  bool all_in_mpi_ = false;      // from the same sample
   std::unique_ptr<AttachPlace> attach_place_;
-  std::unique_ptr<Attachments> attachments_;  // from the start of the first rank on
+  std::unique_ptr<Attachments> attachments_;  // set from the start of the first rank on
   std::unique_ptr<CoreFiles> cores_;  // set at the same time; null: the job asks for no core files
   bool kill_after_cores_ = false;     // the remaining processes are killed when the cores are read
-  std::unique_ptr<GangWatch> gang_watch_;  // from the gang's connection on
-  std::unique_ptr<NodeWatch> node_watch_;  // from the start of the first rank on, as the next
+  std::unique_ptr<GangWatch> gang_watch_;  // set from the gang's connection on
+  std::unique_ptr<NodeWatch> node_watch_;  // set from the start of the first rank on, as the next
   std::unique_ptr<KeptStacks> kept_stacks_;
   bool is_watch_over_ = false;  // the gang is being ended: nothing is found any more
   std::set<int> others_over_;   // node ranks whose ranks have all exited with 0
-  Instant lingers_since_;       // see watches_others(); 0: it does not
+  Instant lingers_since_;       // since when it watches others (watches_others()); 0: it does not
 };
 
 }  // namespace lockstep::runner

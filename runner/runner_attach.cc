@@ -1,4 +1,4 @@
-// Attachments to the ranks of this part: what they need from the runner, and which events they get.
+// Attachments to the ranks of this part: their interface to the runner, and their events.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -39,7 +39,8 @@ class Runner::RunnerAttachPlace final : public AttachPlace {
   }
   int spawn_pid() const override { return runner_.spawn_pid(); }
   void ended(int rank) override { runner_.note_kills_beside(rank); }
-  // Without a limit, ranks join their cgroups while they start, and so does an attached program.
+  // Handles the start of an attached program. Without a limit, ranks join their cgroups while they
+  // start, and so does the program.
   void started(int rank, int pid) override {
     const auto& cgroups = runner_.setup_.isolation.cgroups;
     if (!cgroups || cgroups->limited()) return;
@@ -94,8 +95,8 @@ void Runner::end_attachments() {
   if (attachments_) attachments_->end_all("the job's ranks on this node are being ended");
 }
 
-// When memory is short, an attached program is killed first. That is no failure of the rank, which
-// still runs.
+// Notes the attached programs that the kernel killed, as it does first when memory is short. Such a
+// kill is not a failure of the rank, which still runs.
 void Runner::note_kills_beside(int rank) {
   const auto found = ranks_here_.find(rank);
   if (found == ranks_here_.end() || !found->second.lives) return;
@@ -106,7 +107,8 @@ void Runner::note_kills_beside(int rank) {
     killed_beside_[rank] = cgroups->killed_for_memory(rank - orders_.assignment.first_rank());
 }
 
-// For everybody else the part has ended. Clients may still lack the last bytes, or ask for them.
+// Answers attachments after the part has ended for everybody else. Clients may still lack the last
+// bytes, or ask for them.
 void Runner::answer_attachments() {
   const Instant until = clock_.now() + kAnswersFor;
   while (attachments_ && attachments_->any() && clock_.now() < until) {
@@ -122,7 +124,8 @@ bool Runner::drain_main() {
   return true;
 }
 
-// Rank 0 of a job with a terminal or an open standard input. Its output also goes to the logs.
+// Starts rank 0 of a job with a terminal or an open standard input. Its output also goes to the
+// logs.
 Status Runner::start_main(const spawn::RankProcess& process, LogCapture::Writers logs,
                           int connection) {
   const bool is_terminal = orders_.assignment.spec.terminal == TerminalKind::pty;

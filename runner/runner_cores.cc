@@ -43,8 +43,8 @@ void Runner::open_to_cores(const std::string& tools) {
                                        io::wall_clock().ns / 1'000'000'000);
 }
 
-// True: the rest is killed later. While a rank runs, it is killed at once, even if core files are
-// read.
+// True: the rest is killed later, because core files are read. While a rank runs, the rest is
+// killed at once.
 bool Runner::waits_for_cores() {
   if (!reads_cores()) return false;
   const bool any_lives = std::any_of(ranks_here_.begin(), ranks_here_.end(),

@@ -38,7 +38,7 @@ void Runner::gang_connected() {
   feed(GangConnected{link_->table(), link_->knows()});
 }
 
-// A runner that left because its ranks were done is silent as well.
+// Handles the silence of a neighbour, unless its runner left because its ranks were done.
 void Runner::neighbour_lost(int node_rank) {
   feed(PeerLost{node_rank});
   if (others_over_.count(node_rank) != 0) return;

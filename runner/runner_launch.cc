@@ -28,7 +28,7 @@ namespace lockstep::runner {
 
 static_assert(kRankConnectionFd == spawn::kConnectionFd);
 
-// Every order gets an answer.
+// Starts a rank. Every order gets an answer.
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
     refuse_starts(PortWasTaken{master_port_->port()});
@@ -173,8 +173,8 @@ BootstrapEvents Runner::bootstrap_events() {
   };
 }
 
-// The bootstrap is also killed when the remains of lockstep-spawn are swept away; the ranks have
-// ended by then.
+// Handles the loss of the bootstrap. When the remains of lockstep-spawn are swept away, it is
+// killed too; the ranks have ended by then.
 void Runner::bootstrap_lost(const std::string& said) {
   spdlog::error("{}", said);
   if (!spawner_is_lost()) feed(BootstrapLost{said});

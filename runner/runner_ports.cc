@@ -1,6 +1,6 @@
-// The ports of a part, leased before it is prepared: MASTER_PORT, those of TensorFlow's processes,
-// and the one where the gang's other runners reach this one. If all ports of a node are taken, its
-// jobs do not fail: the part waits for free ones, and reports why.
+// The ports of a part, leased before it is prepared: MASTER_PORT, the ports of TensorFlow's
+// processes, and the port on which the gang's other runners reach this one. If all ports of a node
+// are taken, its jobs do not fail: the part waits for free ones, and reports why.
 
 #include <spdlog/spdlog.h>
 
@@ -22,7 +22,7 @@ void Runner::perform(const LeasePorts& action) {
   lease_ports();
 }
 
-// A part that has ended meanwhile needs no ports.
+// Leases the ports, unless the part has ended meanwhile.
 void Runner::lease_ports() {
   lease_again_at_ = Instant::never();
   if (!leasing_ || stage_ != Stage::supervising) {
@@ -74,7 +74,8 @@ Status Runner::lease_rest() {
   return {};
 }
 
-// NCCL of a rank listens there. The job neither waits for this port nor fails without it.
+// Leases a port on which NCCL of a rank listens. The job neither waits for this port nor fails
+// without it.
 void Runner::lease_ras_port() {
   if (ras_port_ || orders_.assignment.allotment.gpus.empty()) return;
   if (auto lease = io::PortLease::acquire_or_any({}))

@@ -29,8 +29,8 @@ void Runner::check_parent(const ConnectGang& action) {
 
 void Runner::perform(const ProbeGang&) { probe().begin(); }
 
-// Another node's message may come before this core knows that all are connected, so the table is
-// the link's.
+// The probe, made with the link's table, since another node's message may come before this core
+// knows that all are connected.
 GangProbe& Runner::probe() {
   if (probe_) return *probe_;
   const Assignment& assignment = orders_.assignment;
@@ -89,8 +89,8 @@ void Runner::end_probe() {
   probe_.reset();
 }
 
-// Any end, even by a person who waited in vain, may have been caused by the network. So the next
-// gang of these nodes is probed again.
+// Removes a probe's result. Any end, even by a person who waited in vain, may have been caused by
+// the network. So the next gang of these nodes is probed again.
 void Runner::forget_probe_of(const NodeExitReport& report) {
   if (report.cause != Cause::completed) forget_probe(probe_entry_);
 }

@@ -21,7 +21,7 @@
 namespace lockstep::runner {
 namespace {
 
-// lockstep-spawn reacts to a signal within this time, unless it is frozen.
+// The time within which lockstep-spawn reacts to a signal, unless it is frozen.
 constexpr Duration kHearsWithin = seconds(1);
 constexpr Duration kSweepEvery = milliseconds(5);
 constexpr Duration kSweepTimeout = seconds(5);  // a process that the kernel holds may take longer
@@ -88,7 +88,8 @@ void Runner::join_attached() {
                   setup_.isolation.cgroups->procs_files(rank - orders_.assignment.first_rank()));
 }
 
-// For the agent, which reports the start if this runner is killed before it has reported it.
+// Records the start for the agent, which reports it if this runner is killed before it has reported
+// it.
 void Runner::record_started() {
   const Instant started = core_.report().started;
   if (started == noted_start_) return;
@@ -197,7 +198,7 @@ void Runner::perform(const KillEverything&) {
       setup_.container->remove([this] { frozen_removed(); });
     return;
   }
-  // Nothing was started in the container.
+  // True: nothing was started in the container.
   if (setup_.container && !setup_.container->is_connected()) {
     setup_.container->give_up();
     spawner_ = Spawner::gone;
@@ -207,8 +208,8 @@ void Runner::perform(const KillEverything&) {
   setup_.isolation.spawn->kill_all();
 }
 
-// If the engine did not end lockstep-spawn, it may still run without being heard. Its ranks are
-// given up then, and the final report says what is left.
+// Handles a removed container. If the engine did not end lockstep-spawn, it may still run out of
+// reach. Its ranks are given up then, and the final report says what is left.
 void Runner::frozen_removed() {
   if (spawner_ != Spawner::kills) return;
   spawner_ = Spawner::gone;
@@ -247,7 +248,8 @@ void Runner::sweep() {
   feed(SpawnLost{});
 }
 
-// Where lockstep-spawn was not PID 1 of the container, ranks may still run.
+// Handles the loss of a container. If lockstep-spawn was not PID 1 of the container, ranks may
+// still run.
 void Runner::container_lost() {
   spawner_ = Spawner::removing;
   setup_.container->remove([this] { spawner_ = Spawner::gone; });

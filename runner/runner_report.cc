@@ -24,7 +24,7 @@ constexpr Duration kSettleTimeout = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Duration kLingerEvery = milliseconds(250);
 
-// True only if it is certain: a failing disk may work again later.
+// Whether a path was certainly removed: a failing disk may work again later.
 bool was_removed(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
@@ -114,8 +114,8 @@ void Runner::perform(const WriteFinalReport& action) {
   write_final_report();
 }
 
-// A container that is reported as ended must be gone: people who look at the engine rely on that,
-// and so does the next user of its GPUs.
+// Whether a container has ended: one that is reported as ended must be gone, since people who look
+// at the engine rely on that, and so does the next user of its GPUs.
 bool Runner::container_ends() {
   if (!setup_.container) return false;
   setup_.isolation.spawn.reset();
@@ -123,7 +123,7 @@ bool Runner::container_ends() {
   return true;
 }
 
-// If ranks do not start, they have no log, so people look in the environment's log for the reason.
+// Writes the reason why ranks do not start into the environment's log: such ranks have no log.
 void Runner::tell_environment_log() {
   if (!orders_.assignment.spec.environment) return;
   const bool never_started =

@@ -65,7 +65,7 @@ void RunnerServer::tell(const PartReport& report) {
   for (const auto& [id, connection] : connections_) connection->send(frame);
 }
 
-// An agent that does not read needs no old samples.
+// Sends the use. An agent that does not read needs no old samples.
 void RunnerServer::tell(const PartUse& use) {
   const std::string frame = wire::encode(RunnerControl(RanksUse{use}));
   for (const auto& [id, connection] : connections_)

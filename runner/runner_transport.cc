@@ -43,8 +43,8 @@ void add_settings(const NetworkSettings& settings, TransportFacts& facts) {
 
 }  // namespace
 
-// Only the engine knows a container's limit; it tells whether there is one, and node_setup notes
-// that. Without the node's fabric, the agent is older than this check.
+// Checks RDMA before the start. Only the engine knows a container's limit; it tells whether there
+// is one, and node_setup notes that. Without the node's fabric, the agent is older than this check.
 void Runner::check_rdma() {
   const Assignment& assignment = orders_.assignment;
   const Rdma wanted = assignment.spec.resources.rdma;
@@ -97,8 +97,8 @@ void Runner::note_standings(const RankStandings& standings) {
   for (const RankStanding& rank : standings) peer_bytes_ += rank.acked + rank.received;
 }
 
-// A likely finding becomes a note, since a job may use TCP before it begins to use RDMA. A later
-// look replaces the note. Ranks that have ended anyway are not ended for it.
+// Looks at the transport. A likely finding becomes a note, since a job may use TCP before it begins
+// to use RDMA. A later look replaces the note. Ranks that have ended anyway are not ended for it.
 void Runner::look_at_transport(bool final) {
   if (!transport_) return;
   const TransportFinding finding =

@@ -1,5 +1,5 @@
 // The watch over the ranks of the gang: looks on this node (NodeWatch), messages between runners
-// (GangWatch), and what the job wants done when its ranks hang.
+// (GangWatch), and the job's action when its ranks hang.
 
 #include <spdlog/spdlog.h>
 
@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 namespace {
 
-// After its own ranks have exited with 0, node rank 0 watches those of other nodes for this time:
+// The time for which node rank 0 watches other nodes' ranks after its own ranks have exited with 0:
 // only then can they be seen to wait for a rank that has left. It watches longer while they do.
 constexpr Duration kLingersFor = seconds(25);
 constexpr Duration kLingersBeyondHang = seconds(90);
@@ -122,7 +122,8 @@ void Runner::begin_watch() {
   kept_stacks_ = std::make_unique<KeptStacks>(loop_, clock_, *attach_place_, attach_facts());
 }
 
-// The ranks here are being ended, or have ended. Node rank 0 may still watch those of other nodes.
+// Ends the watch of the ranks here, which are being ended or have ended. Node rank 0 may still
+// watch other nodes' ranks.
 void Runner::end_watch_here() {
   if (node_watch_) node_watch_->end();
   if (kept_stacks_) kept_stacks_->end();
@@ -188,7 +189,7 @@ void Runner::note_other_over(int node_rank) {
   if (gang_watch_) gang_watch_->node_done(clock_.now(), node_rank);
 }
 
-// Only for jobs whose ranks wait for each other.
+// Keeps watching, only for jobs whose ranks wait for each other.
 void Runner::linger() {
   const Assignment& assignment = orders_.assignment;
   const auto kind = assignment.spec.distribution.kind;
@@ -212,7 +213,7 @@ void Runner::ask_ras() {
   node_watch_->ask_ras([this](Result<RasReport> report) { take_ras(report); });
 }
 
-// One answer covers all ranks of the job.
+// Takes an answer of RAS, which covers all ranks of the job.
 void Runner::take_ras(const Result<RasReport>& report) {
   if (!report) {
     spdlog::debug("NCCL's RAS: {}", report.error().message);

@@ -209,8 +209,8 @@ void Core::Impl::converge_alive(Part& part) {
   if (!part.wanted && wanted.phase != WantedPhase::stop) {
     wanted.phase = WantedPhase::stop;
     wanted.stop_reason = StopReason::superseded;
-    // The launcher gave the part up while this agent was away. It refuses what the part still
-    // writes, and waits for its end.
+    // The launcher gave the part up while this agent was away. It refuses further output of the
+    // part, and waits for its end.
     if (begins_session) wanted.grace = Duration::zero();
     must_tell(part);
   }

@@ -18,14 +18,14 @@ namespace lockstep::agent {
 struct FoundPart {  // an attempt directory found at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
-  std::optional<NodeExitReport> exit;            // when finished
-  std::vector<LogSize> logs = {};                // when gone: the sizes of the ranks' log files
-  std::string last_words = {};                   // when gone: the end of the runner's own log
+  std::optional<NodeExitReport> exit;  // the final report, once the runner has finished
+  std::vector<LogSize> logs = {};      // when the runner is gone: the sizes of the ranks' log files
+  std::string last_words = {};         // when the runner is gone: the end of its own log
   std::optional<CollectedOutput> restored = {};  // the checkpoint that its ranks begin with
   Instant lease_until = {};                      // read from disk, if its assignment has a lease
   Instant started = {};                          // start of its first rank; ns = 0: unknown
   std::uint64_t environment_log_bytes = 0;
-  Bytes log_times = {};  // when gone: what the times of `logs` take
+  Bytes log_times = {};  // when the runner is gone: the bytes of the times of `logs`
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -33,11 +33,11 @@ struct Recovered {
 struct Connected {};  // the transport was (re)opened: open a session
 struct FromLauncher {
   AgentReply message;
-};  // SessionAccepted/Refused/Lost, Desired, acks
+};  // SessionAccepted/Refused/Lost, Desired, acknowledgements
 struct WorkspaceStaged {
   AttemptId attempt;
-  // invalid_argument: the job asks for something wrong, so no node can stage it.
-  // unsatisfiable: this node does not have a path that the job names, or no room for what it needs.
+  // The result of staging. invalid_argument: the job asks for something wrong, so no node can stage
+  // it. unsatisfiable: this node lacks a path that the job names, or room for what it needs.
   Status result;
   std::optional<CollectedOutput> restored = {};
   Cause cause = Cause::workspace_failed;  // used if `result` is an error
@@ -60,7 +60,7 @@ struct EnvironmentFailed {
   Error error;
   Cause cause = Cause::environment_failed;  // or start_failed: may be temporary
   std::uint64_t log_bytes = 0;
-  Why why = {};  // if there is more to tell than the error
+  Why why = {};  // set if there is more to tell than the error
 };
 struct RunnerStarted {
   AttemptId attempt;
@@ -69,7 +69,7 @@ struct RunnerStarted {
 struct RunnerReported {
   AttemptId attempt;
   PartReport report;
-};  // from the runner's socket or final report
+};  // the report from the runner's socket, or its final report
 // The runner process ended without a final report. `logs` has the sizes of the ranks' log files, so
 // that the launcher waits for all their bytes; `last_words` is the end of the runner's own log.
 struct RunnerGone {
@@ -84,7 +84,8 @@ struct RunnerGone {
 struct OutputsProgress {  // there are outputs to collect; `text` says how far collecting is
   AttemptId attempt;
   std::string text;
-  // It cannot continue until the launcher has space again, or until a person repairs the node.
+  // Collecting cannot continue until the launcher has space again, or until a person repairs the
+  // node.
   bool is_stuck = false;
 };
 struct OutputsCollected {  // everything that can be kept is in the launcher's blob store
@@ -106,14 +107,14 @@ struct CheckpointCaptured {
 struct PartRemoved {
   AttemptId attempt;
 };  // the part's directory, cgroups and mounts are removed
-// The machine will be taken away in `left`. `leave`: this agent was told to end for it, and does so
+// The machine will be taken away in `left`. `leave`: this agent must end because of it, and does so
 // when nothing is left to do.
 struct MachineTaken {
   Duration left{0};
   std::string reason;
   bool leave = false;
 };
-// The node's network is another one now: the launcher must hear of it.
+// The node's network has changed: the launcher must get the new inventory.
 struct InventoryChanged {};
 struct Tick {};
 using Input =
@@ -135,8 +136,9 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
-// Prepares the part's environment with what the plan in its assignment has so far. Repeated when
-// the launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+// Prepares the part's environment with the data that the plan in its assignment has so far.
+// Repeated when the launcher extends the plan. -> EnvironmentProgress…, EnvironmentChanged…,
+// EnvironmentFailed
 struct PrepareEnvironment {
   Assignment assignment;
 };
@@ -158,27 +160,28 @@ struct ShipLogs {
 struct KillRunner {
   AttemptId attempt;
 };  // SIGKILL the runner and every process that it started
-// Send the outputs of its ranks to the launcher, however long that takes -> OutputsCollected.
+// Sends the launcher the outputs of the ranks, however long it takes. -> OutputsCollected.
 struct CollectOutputs {
   Assignment assignment;
-  std::vector<Instant> killed = {};  // when ranks were killed that did not end by themselves
+  // set if ranks were killed because they did not end by themselves
+  std::vector<Instant> killed = {};
 };
 // Stop waiting for space on the launcher -> OutputsCollected, which lists the outputs that did not
 // fit as problems.
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While the part runs: send the launcher what changed in its output folders. -> FolderCaptured.
+// Sends the launcher what changed in the output folders, while the part runs. -> FolderCaptured.
 struct CaptureFolders {
   Assignment assignment;
 };
-// While the part runs: send its checkpoint to the launcher if it changed -> CheckpointCaptured.
-// `insist`: also while the ranks are writing it.
+// Sends the launcher the part's checkpoint if it changed, while the part runs.
+// -> CheckpointCaptured. `insist`: also while the ranks are writing it.
 struct CaptureCheckpoint {
   Assignment assignment;
   bool insist = false;
 };
-// The attempt's ranks may run until then and no longer, even if this agent dies.
+// Renews the lease: the ranks may run until then and no longer, even if this agent dies.
 struct RenewLease {
   AttemptId attempt;
   Instant until;
@@ -202,10 +205,12 @@ struct Config {
   BootId boot;
   SessionId session;
   Duration heartbeat_interval = seconds(1);
-  // Then dial again; runners keep running. Doubled with each attempt that got no answer.
+  // The agent dials again after this silence; runners keep running. Doubled with each attempt that
+  // got no answer.
   Duration launcher_silent_after = seconds(5);
-  Duration look_every = seconds(1);     // between looks at what a running part has written
-  Duration stop_overdue = seconds(30);  // after the grace period; then kill the runner
+  Duration look_every = seconds(1);  // the time between looks for new files of a running part
+  // the time after the grace period; then the runner is killed
+  Duration stop_overdue = seconds(30);
   // How long outputs of a canceled job that are stuck are waited for.
   Duration space_timeout = seconds(30);
 };

@@ -26,7 +26,7 @@ struct Taken {
   std::string reason;
   bool leave = false;           // end the agent when nothing is left to do
   std::uint64_t told_in = 0;    // the first heartbeat that had it; 0: none yet
-  bool launcher_knows = false;  // that heartbeat, or a later one, was answered
+  bool launcher_knows = false;  // the launcher answered that heartbeat or a later one
   Instant since = {};
 };
 
@@ -47,10 +47,10 @@ struct Core::Impl {
   std::optional<std::string> removed;     // the node was removed, why; exit once all parts are gone
   std::optional<Taken> taken;
   Instant last_word;
-  Duration reconnect_within{0};  // as the launcher told; see SessionAccepted
-  bool begins_session = false;   // while the answer to our session is applied
-  int unanswered = 0;            // connections in a row over which the launcher said nothing
-  int openings = 0;              // sent since the launcher's last answer
+  Duration reconnect_within{0};  // the time that the launcher gave; see SessionAccepted
+  bool begins_session = false;   // true while the answer to our session is applied
+  int unanswered = 0;  // the number of connections in a row without a message of the launcher
+  int openings = 0;    // sent since the launcher's last answer
   // When to send a heartbeat (open) or a SessionOpen (opening) next.
   Instant next_beat = Instant::never();
   Instant observe_at = Instant::never();
@@ -78,7 +78,7 @@ struct Core::Impl {
   void on(const CheckpointCaptured& input);
   void on(const PartRemoved& input);
   void on(const MachineTaken& input);
-  // Without a connection, the session that begins with the next one tells it.
+  // Tells the launcher of a changed inventory; without a connection, the next session tells it.
   void on(const InventoryChanged&) {
     if (link != Link::none) open_session();
   }

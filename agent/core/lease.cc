@@ -1,7 +1,7 @@
-// Leases of parts (retry.on_lost: after_fence): such a part may run only while the launcher knows
-// of this node. A lease begins when a heartbeat was sent whose answer shows that the launcher wants
-// the part here. The launcher received that heartbeat later and waits longer, so the part has ended
-// before the launcher starts it elsewhere. docs/decisions/009-retry.md.
+// Leases of parts (retry.on_lost: after_fence): a part with a lease may run only while the launcher
+// knows of this node. A lease begins when a heartbeat was sent whose answer shows that the launcher
+// wants the part here. The launcher received that heartbeat later and waits longer, so the part has
+// ended before the launcher starts it elsewhere. docs/decisions/009-retry.md.
 
 #include "agent/core/impl.h"
 
@@ -11,7 +11,8 @@ using Stage = Part::Stage;
 
 namespace {
 
-// The runner is told of a renewal when the lease has grown by this part of its length.
+// The part of the lease's length by which it must have grown before the runner is told of a
+// renewal.
 constexpr int kRenewals = 16;
 
 bool holds_lease(const Part& part) { return part.assignment.lease > Duration::zero(); }
@@ -22,8 +23,8 @@ bool Core::Impl::has_lease(const Part& part) const {
   return !holds_lease(part) || now < part.lease_until;
 }
 
-// An answer says what the launcher wanted when it received that heartbeat. If that differs from
-// what is applied here, the launcher may have given up parts that are still here.
+// Handles an answer. It has what the launcher wanted when it received that heartbeat. If that
+// differs from what is applied here, the launcher may have given up parts that are still here.
 void Core::Impl::hear(const HeartbeatAck& message) {
   hear_of_notice(message);
   const auto sent = beats.acknowledged(message.number);
@@ -42,7 +43,8 @@ void Core::Impl::renew(Part& part, Instant heard_after) {
   out.push_back(RenewLease{part.assignment.attempt, part.lease_until});
 }
 
-// Its runner ends the part by itself a moment later, so it ends even if no agent is left.
+// Ends a part whose lease is over. Its runner ends the part by itself a moment later, also if no
+// agent is left.
 void Core::Impl::end_lease(Part& part) {
   part.killed = Part::Killed::lease_over;
   part.kill_at = now + kInsistEvery;

@@ -1,4 +1,4 @@
-// What becomes of each part: recovered, staged, started, reported, collected, removed.
+// The steps of each part: recovered, staged, started, reported, collected, removed.
 
 #include "agent/core/impl.h"
 #include "common/base/check.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
 
-// True while a runner that was told `phase` has not shown that it follows.
+// Whether a runner that got `phase` has not shown yet that it follows.
 bool lags(PartState state, WantedPhase phase) {
   switch (phase) {
     case WantedPhase::prepare: return false;
@@ -222,8 +222,8 @@ std::vector<RankEnd> ends_of(const NodeExitReport& exit) {
   return ends;
 }
 
-// The ranks have ended, in whatever way. The part ends when its outputs are kept; the launcher
-// takes none of a part that it no longer wants.
+// Begins to collect the outputs after the ranks have ended, in whatever way. The part ends when its
+// outputs are kept; the launcher takes no outputs of a part that it no longer wants.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
   if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;
@@ -269,7 +269,7 @@ void Core::Impl::on(const CheckpointCaptured& input) {
   changed(*part, now);
 }
 
-// A checkpoint is looked at again when the last capture was answered.
+// Captures the checkpoint. It is looked at again when the last capture was answered.
 void Core::Impl::capture(Part& part) {
   if (now >= part.capture_at) {
     part.capture_at = now + config.look_every;

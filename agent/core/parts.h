@@ -15,14 +15,14 @@ namespace lockstep::agent {
 
 struct Part {
   enum class Stage {
-    found,       // not staged: it is new, or its directory was found at start without a runner
-    staging,     // StageWorkspace is running
-    staged,      // everything is ready; the part waits for its lease
-    equipping,   // PrepareEnvironment is running
+    found,      // not staged: the part is new, or its directory was found at start without a runner
+    staging,    // StageWorkspace is running
+    staged,     // everything is ready; the part waits for its lease
+    equipping,  // PrepareEnvironment is running
     discarding,  // staging still runs, but its result is not needed: report.exit says why
     starting,    // StartRunner is running
-    alive,       // its runner is alive
-    collecting,  // its runner has ended and CollectOutputs runs; `exit` is reported after it
+    alive,       // the runner is alive
+    collecting,  // the runner has ended and CollectOutputs runs; `exit` is reported afterwards
     ended,       // report.exit says how; its directory may still exist
     removing,    // RemovePart is running
   };
@@ -50,15 +50,15 @@ struct Part {
   Instant capture_at = Instant::never();      // next capture of the folders while the part runs
   std::optional<CollectedOutput> checkpoint;  // the last capture of the checkpoint
   Instant checkpoint_at = Instant::never();
-  std::optional<Instant> writing_since;     // every look since then found it being written
+  std::optional<Instant> writing_since;  // since when every look found the checkpoint being written
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with
-  Instant lease_until;                      // if its assignment has a lease
+  Instant lease_until;                      // set if its assignment has a lease
   Instant lease_written;                    // the lease's end as the runner knows it
-  std::optional<NodeExitReport> exit;       // while collecting: reported when that is done
-  Space space = Space::enough;              // while collecting
-  Instant no_space_since;                   // while `space` is lacking
+  std::optional<NodeExitReport> exit;       // while collecting: the report that is sent afterwards
+  Space space = Space::enough;              // while collecting: whether the launcher has space
+  Instant no_space_since;                   // since when `space` is lacking
   std::optional<Instant> canceled_at;       // when the launcher's cancel order arrived
-  Instant look_again = Instant::never();    // while `told` is sent
+  Instant look_again = Instant::never();    // while `told` is sent: when to look again
   Instant kill_at = Instant::never();       // a stop was ordered: kill the runner then
   Killed killed = Killed::no;               // why this agent killed the runner
   Instant remove_again = Instant::never();
@@ -69,7 +69,8 @@ struct Part {
 class SentBeats {
  public:
   std::uint64_t sent(Instant now);
-  // The send time. nullopt: it or a later heartbeat was acknowledged before, or it is too old.
+  // The send time of a heartbeat. nullopt: this or a later heartbeat was acknowledged before, or it
+  // is too old.
   std::optional<Instant> acknowledged(std::uint64_t number);
 
  private:

@@ -1,5 +1,5 @@
 // A notice that the machine will be taken away. The agent repeats it to the launcher, which decides
-// what to stop. An agent that was told to end for the notice ends when nothing is left to do.
+// what to stop. An agent that must end because of the notice ends when nothing is left to do.
 // docs/decisions/046-notice-before-preemption.md.
 
 #include "agent/core/impl.h"
@@ -28,15 +28,15 @@ std::optional<PreemptionNotice> Core::Impl::notice() const {
   return PreemptionNotice{std::max<Duration>(taken->until - now, Duration::zero()), taken->reason};
 }
 
-// An answer to a heartbeat with the notice. It counts if the launcher wants nothing here that this
-// agent has not heard of.
+// Handles an answer to a heartbeat with the notice. It counts if this agent knows everything that
+// the launcher wants here.
 void Core::Impl::hear_of_notice(const HeartbeatAck& message) {
   if (!taken || taken->told_in == 0 || message.number < taken->told_in) return;
   if (message.revision == revision.value_or(0)) taken->launcher_knows = true;
 }
 
-// What still runs here ends with the machine. Where nothing runs, the agent need not wait for the
-// launcher's answer.
+// When to leave. Parts that still run here end with the machine. If nothing runs, the agent need
+// not wait for the launcher's answer.
 Instant Core::Impl::leave_at() const {
   if (!taken || !taken->leave) return Instant::never();
   return parts.empty() ? std::min(taken->until, taken->since + kTellForNothing) : taken->until;

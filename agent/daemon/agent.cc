@@ -31,7 +31,7 @@ Config core_config(const AgentConfig& config) {
   return core;
 }
 
-// The lease that an earlier agent wrote. Without such a file, the lease is over.
+// The lease that an earlier agent wrote. If the file is missing, the lease is over.
 Instant lease_of(const io::AttemptDir& directory, Instant now) {
   const auto until = io::read_lease(directory);
   return until ? now + (*until - io::since_boot()) : Instant{};
@@ -50,7 +50,7 @@ Status check_account(const std::string& run_as) {
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
                                  const io::AttemptDir& directory,
                                  const std::function<void(const std::string&)>& progress) {
-  // The assignment is written first, so that whoever finds this directory later knows its job.
+  // The assignment is written first, so that a later reader of this directory knows its job.
   TRY(io::make_directories(directory.logs()));
   TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
   TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));
@@ -175,7 +175,8 @@ void Agent::handle_inputs() {
   send_observed();
 }
 
-// The route to another address of the launcher may begin at another address of this node.
+// Measures the node's address: the route to another address of the launcher may begin at another
+// address of this node.
 void Agent::measure_address() {
   const std::string& endpoint = config_.identity.control_endpoint;
   if (endpoint == measured_at_ || !config_.advertise.empty()) return;
@@ -189,7 +190,7 @@ void Agent::measure_address() {
   if (config_.moved) config_.moved(config_.identity, inventory);
 }
 
-// The addresses are kept on disk, so that the next agent of this home begins with them.
+// Keeps the addresses on disk, so that the next agent of this home begins with them.
 void Agent::keep_addresses() {
   Identity& identity = config_.identity;
   const std::vector<LauncherAddress>& known = addresses_.known();
@@ -238,7 +239,7 @@ void Agent::send(AgentMessage body) {
   Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
-  // A message that cannot be sent is not queued: the core repeats it until it is acknowledged.
+  // An unsent message is not queued: the core repeats it until it is acknowledged.
   const Status sent = control_.send(wire::encode(envelope));
   if (!sent) spdlog::debug("{}", sent.error().message);
 }
@@ -254,7 +255,8 @@ void Agent::perform(SendSession& action) {
   send(std::move(action.open));
 }
 
-// Staging waits for files, and cannot know why none come: the bulk connection tells it here.
+// Reports why files do not come: staging waits for them, and cannot know the reason, but the bulk
+// connection does.
 void Agent::tell_trouble() {
   if (bulk_.trouble() == told_trouble_) return;
   told_trouble_ = bulk_.trouble();
@@ -263,7 +265,7 @@ void Agent::tell_trouble() {
     emit(StagingProgress{attempt, "its node waits for files: " + told_trouble_});
 }
 
-// The reason stays the same while it lasts, so it is reported once.
+// Why the disk is low; the reason stays the same while it lasts, so it is reported once.
 Why Agent::low_disk() const {
   if (!bulk_.trouble().empty()) return told(bulk_.trouble());
   const auto space = io::disk_space(config_.home.attempts());
@@ -331,8 +333,8 @@ void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   });
 }
 
-// The lease is sent in time since boot, which the runner shares. If the message is lost, the runner
-// ends too soon, never too late.
+// Sends the lease to the runner in time since boot, which both share. If the message is lost, the
+// runner ends too soon, never too late.
 void Agent::perform(RenewLease& action) {
   const Duration until = io::since_boot() + (action.until - clock_.now());
   const std::string path = config_.home.attempt(action.attempt).lease();

@@ -41,8 +41,9 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
 
 struct AgentConfig {
   AgentHome home{""};
-  Identity identity;       // its endpoints are dialled first: see as_dialled
-  std::string advertise;   // the value of --advertise: the node's address; "": that of the route
+  Identity identity;  // its endpoints are dialled first: see as_dialled
+  // the node's address, as --advertise gives it; "": the address of the route to the launcher
+  std::string advertise;
   std::string token_file;  // the value of --token-file: moved_file.h; "": none
   // A launcher that starts again at its old address is not left too soon.
   Duration try_address_for = seconds(3);  // how long one of several addresses is tried
@@ -50,8 +51,9 @@ struct AgentConfig {
   Inventory inventory;
   MachinePart machine = {};
   std::string runner_program;
-  Bytes log_spool = gibibytes(1);  // per attempt on this node: see runner/logs/log_capture.h
-  Bytes low_space = {};            // with less free, take no new part; 0: io::default_low_space
+  Bytes log_spool = gibibytes(1);  // for each attempt on this node: see runner/logs/log_capture.h
+  // with less free space, the node takes no new part; 0: io::default_low_space
+  Bytes low_space = {};
   LimitCaps caps = {};
   // How often the use of the node and its ranks is sampled; zero: never.
   Duration sample_every = kSampleEvery;
@@ -63,9 +65,9 @@ struct AgentConfig {
   std::function<void(const AllowPeers&)> allow_peers = {};  // lets peers fetch from this node
   // Called again and again: serves peers if that was not possible before.
   std::function<void(const Inventory&)> serve_peers = {};
-  // The launcher is dialled elsewhere now, or the node's own address is another one.
+  // Called when the launcher is dialled elsewhere, or when the node's own address has changed.
   std::function<void(const Identity&, const Inventory&)> moved = {};
-  // The launcher has accepted our session there.
+  // Called when the launcher has accepted our session there.
   std::function<void(const Identity&)> settled = {};
   SessionId session;
   BootId boot;
@@ -81,7 +83,7 @@ class Agent {
 
   // Runs until leave(), or until the launcher refuses us: then returns the reason as an error.
   Status run();
-  // One iteration of run(), for tests: waits at most `longest`.
+  // Runs one iteration of run(), for tests: waits at most `longest`.
   void turn(Duration longest);
   void leave() { leaving_ = true; }
   void machine_taken(MachineTaken taken) { emit(std::move(taken)); }
@@ -148,13 +150,13 @@ class Agent {
   MovedFile message_file_, token_file_;
   Instant look_where_at_;
   std::string measured_at_;  // the endpoint whose route gave the node's address
-  bool is_linked_ = false;   // the link file says so
+  bool is_linked_ = false;   // whether the link file announces it
   // Pauses between messages that no launcher answers.
   GrowingPauses unanswered_{seconds(10), minutes(10)};
   Instant unanswered_since_;
   std::set<AttemptId> staging_;
   std::string told_trouble_;  // the last trouble of the bulk link that was reported
-  Identity saved_;            // as in the file
+  Identity saved_;            // the identity in the file
   Duration try_for_;          // how long one of several addresses is tried
   LauncherLink control_;
   BulkLink bulk_;
@@ -169,13 +171,14 @@ class Agent {
   const io::PidsOfJobsWatch pids_of_jobs_;
   NodeSampler node_sampler_;
   GpuSampler gpu_sampler_;
-  std::optional<Notice> notice_;  // the file's, as the core was told
+  std::optional<Notice> notice_;  // the file's notice that the core has
   Instant acked_, acked_at_;      // see Heartbeat
   bool in_session_ = false;       // the launcher accepted our session, and did not end it since
   Instant report_usage_at_ = Instant::never();
   std::set<AttemptId> recovered_;  // parts of an earlier agent, whose logs may be partly sent
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
-  // Only the newest of several is sent: it holds every unacknowledged change.
+  // set to false so that late worker results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  // The newest report alone is sent: it has every unacknowledged change.
   std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;

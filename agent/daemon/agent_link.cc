@@ -28,8 +28,8 @@ std::string said_for(Duration time) {
 
 }  // namespace
 
-// If an address cannot be dialled, the link treats it like one where nobody answers, and tries the
-// next after a while.
+// Handles a failed dial. If an address cannot be dialled, the link treats it like one where nobody
+// answers, and tries the next after a while.
 void Agent::leave_if_failed(const Status& dialled) {
   if (dialled) return;
   if (addresses_.has_others())
@@ -144,7 +144,8 @@ void Agent::receive(const std::string& bytes) {
   emit(FromLauncher{std::move(envelope->body)});
 }
 
-// The first report is sent soon, for people who look at a node that has just joined.
+// Notes a session. The first report is sent soon, for people who look at a node that has just
+// joined.
 void Agent::note_session(const AgentReply& reply) {
   if (std::holds_alternative<SessionLost>(reply)) in_session_ = false;
   const auto* accepted = std::get_if<SessionAccepted>(&reply);

@@ -138,7 +138,7 @@ void add_home(const std::string& home, Findings& out) {
                                          "attempt; run the agent as root to have overlays"));
 }
 
-// A node uses two ports of the launcher. Each is tried, since a firewall may let one pass and block
+// Adds a finding for each of the launcher's two ports, since a firewall may let one pass and block
 // the other.
 void add_launcher(const std::string& home, Findings& out) {
   const auto identity = load_identity(AgentHome(home).identity());
@@ -232,7 +232,7 @@ void add_ports(Findings& out) {
 struct Tool {
   const char* check;
   std::vector<std::string> words;
-  const char* without;  // what does not work if this is missing
+  const char* without;  // the things that do not work without it
 };
 
 // Tools that jobs mostly bring themselves. The ranks' PATH begins with /usr/bin.
@@ -283,7 +283,7 @@ Findings examine_gpus(const std::string& root, const std::string& nvml_library) 
   for (const std::string& name : names ? *names : std::vector<std::string>{}) {
     const auto vendor = io::read_file(devices + "/" + name + "/vendor");
     const auto kind = io::read_file(devices + "/" + name + "/class");
-    // PCI class 03: display controllers.
+    // PCI class 03 has the display controllers.
     if (vendor && kind && vendor->rfind("0x10de", 0) == 0 && kind->rfind("0x03", 0) == 0) {
       return {node("GPUs", Verdict::problem,
                    "an NVIDIA device is there (" + name + "), but no libnvidia-ml.so.1",
@@ -328,7 +328,7 @@ Findings examine_machine(const std::string& home) {
   for (Finding& each : examine_gpus("", "")) out.push_back(std::move(each));
   for (Finding& each : examine_rdma("", memory_locking_unlimited())) out.push_back(std::move(each));
   add_tools(out);
-  // An agent that is started from this shell has the same PATH
+  // An agent that is started from this shell has the same PATH.
   const char* path = std::getenv("PATH");
   const std::string programs = path == nullptr ? "/usr/bin:/bin" : path;
   out.push_back(examine_environments(programs));

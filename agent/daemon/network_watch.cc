@@ -7,10 +7,11 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLongestNetworkPause = minutes(10);
-// After this time the network is measured again, to see whether the change lasts.
+// The time after which the network is measured again, to see whether the change lasts.
 constexpr Duration kAgainAfter = seconds(2);
 
-// `interfaces` are not compared: they include the links of containers, which come and go.
+// Whether two inventories have the same network. `interfaces` are not compared: they include the
+// links of containers, which come and go.
 bool is_same_network(const Inventory& a, const Inventory& b) {
   return a.fabric == b.fabric && a.rdma_ports == b.rdma_ports;
 }

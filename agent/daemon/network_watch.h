@@ -21,15 +21,16 @@ class NetworkWatch {
   using Look = std::function<Inventory(Inventory)>;
   using Changed = std::function<void(const Inventory&)>;
 
-  // `every`: zero: it never looks.
+  // `every`: the time between looks; zero: it never looks.
   NetworkWatch(io::EventLoop& loop, Workers& workers, Duration every, Look look, Changed changed);
   ~NetworkWatch() { *alive_ = false; }
   NetworkWatch(const NetworkWatch&) = delete;
   NetworkWatch& operator=(const NetworkWatch&) = delete;
 
-  // `known`: as the launcher was told last.
+  // `known`: the inventory that the launcher has.
   void tick(Instant now, const Inventory& known);
-  // Never while it looks: a worker may be busy for minutes, and its answer wakes the loop.
+  // When to look next; never while it looks: a worker may be busy for minutes, and its answer wakes
+  // the loop.
   Instant next_deadline() const { return looking_ ? Instant::never() : look_at_; }
 
  private:
@@ -43,9 +44,10 @@ class NetworkWatch {
   Duration pause_;
   Instant look_at_ = Instant::never();
   bool began_ = false, looking_ = false;
-  std::optional<Inventory> known_;  // while it looks
+  std::optional<Inventory> known_;  // set while it looks
   std::optional<Inventory> seen_;   // the changed inventory that the last look found
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late results
+  // set to false so that late results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace lockstep::agent

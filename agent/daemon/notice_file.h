@@ -14,14 +14,14 @@ namespace lockstep::agent {
 
 struct Notice {
   BootId boot;
-  Duration until{0};  // since the boot
+  Duration until{0};  // in time since the boot
   std::string reason;
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
 Status write_notice(const std::string& path, const Notice& notice);
-// nullopt: there is no notice that is valid in this boot and at this time. A damaged file counts as
-// a notice that the machine is taken away in a minute, because some notice was intended.
+// Reads a notice. nullopt: no notice is valid in this boot and at this time. A damaged file counts
+// as a notice that the machine is taken away in a minute, because some notice was intended.
 std::optional<Notice> read_notice(const std::string& path, const BootId& boot, Duration since_boot);
 
 }  // namespace lockstep::agent

@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kLookEvery = milliseconds(50);
 constexpr Duration kShareEvery = milliseconds(100);  // between updates to waiting attempts
 constexpr std::size_t kMaxProgressBytes = 200;
-constexpr Bytes kFullDisk = mebibytes(16);  // with less, a failure is not remembered
+constexpr Bytes kFullDisk = mebibytes(16);  // with less free space, a failure is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // bytes of the key that a tag shows
 
@@ -101,7 +101,7 @@ void Build::line(const std::string& text) { log(text + "\n"); }
 
 void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgressBytes); }
 
-// The build's log is copied to each attempt that waits. One that joins late gets it from its start.
+// Copies the build's log to each attempt that waits. One that joins late gets it from its start.
 void Build::copy_log(Subscription& subscription) const {
   if (!holds_entry_) return;
   const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));
@@ -233,13 +233,13 @@ Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
                   {}}};
   if (std::holds_alternative<CondaEnvironment>(target_.definition))
     order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
-  // Not the engine's client: programs that it starts may serve other images of its user.
+  // The engine's client stays outside: programs that it starts may serve other images of its user.
   if (cgroup_ && !is_image) order.cgroup_procs = cgroup_->procs_files();
   order.lock = held.fd();
   return order;
 }
 
-// `tree`: where the lock's tree is, if it is on this node.
+// Runs lockstep-env. `tree`: the folder of the lock's tree, if it is on this node.
 Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                      const EntryLock& held, const std::string& tree) {
   const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
@@ -261,23 +261,23 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   return said;
 }
 
-// Several attempts may wait for this build, and each may have other nodes to try next. A part with
-// a newer order, or of another generation, does not end because of this failure.
+// Whether another node can continue for this subscriber. Several attempts may wait for this build,
+// and each may have other nodes to try next. A part with a newer order, or of another generation,
+// does not end because of this failure.
 bool Build::passes_on(const BuildSubscriber& subscriber) const {
   if (target_.what != EnvironmentTarget::What::solve) return false;
   const EnvironmentPlan plan = subscriber.wanted().environment;
   return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
 }
 
-// Another node may have what this one lacks: other credentials, a channel on its disk, the image in
-// its engine. An error of a command in the definition is the same everywhere.
+// Whether another node may succeed, since it has other credentials, a channel on its disk, or the
+// image in its engine. An error of a command in the definition is the same everywhere.
 bool Build::may_be_elsewhere(const Error& error) const {
   const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
   return may_be_mended(error) && !(docker != nullptr && docker->build);
 }
 
-// From here on an error comes from this node or the network, not from the definition, so it is not
-// remembered.
+// Fails for a reason of this node or the network, not of the definition, so it is not remembered.
 void Build::fail(const Error& error) {
   finish([&](const auto& subscriber) {
     if (passes_on(*subscriber)) return tell_cannot_solve(parts_, subscriber, target_, error);
@@ -286,8 +286,8 @@ void Build::fail(const Error& error) {
 }
 
 void Build::fail_by_tools(const Error& error) {
-  // Tools do not always say that the disk is full, so the free space is checked before the
-  // definition is blamed.
+  // The free space is checked before the definition is blamed, since tools do not always report a
+  // full disk.
   const auto space = io::disk_space(entry_.path());
   const bool is_full = error.code == ErrorCode::resource_exhausted ||
                        (space && space->free < kFullDisk && error.code != ErrorCode::conflict);

@@ -1,5 +1,5 @@
 #pragma once
-// One running solve or build, and its subscribers: the attempts that wait for it. It owns the
+// A running solve or build, and its subscribers: the attempts that wait for it. It owns the
 // lockstep-env process that does the work, copies log and progress to each subscriber, and tells
 // each the result. It runs on a worker thread and stops when the last subscriber leaves.
 
@@ -81,7 +81,7 @@ class Build {
   using Subscriptions = std::vector<std::shared_ptr<Subscription>>;
 
   bool go_on() { return !stopped_ && parts_.go_on(); }
-  bool pause(Duration duration);  // false: the build must stop
+  bool pause(Duration duration);  // Waits. False: the build must stop.
   std::optional<EntryLock> wait_for_lock(const std::string& path, EntryLock::Kind kind);
   void work();
   Status begin();
@@ -130,13 +130,13 @@ class Build {
   std::string progress_;
   Instant shared_at_;
   std::uint64_t logged_ = 0;
-  bool holds_entry_ = false;  // while false, the entry's log may be that of an earlier build
+  bool holds_entry_ = false;  // while false, the entry's log may be an earlier build's
 };
 
 // ---- messages to subscribers
 
-// Puts the activation into the attempt's workspace plan, then reports that the environment is
-// ready.
+// Writes the environment's Activation (variables and container) into the attempt's WorkspacePlan,
+// then reports that the environment is ready.
 void tell_ready(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how);
 void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
@@ -145,7 +145,7 @@ void tell_failed(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>
                  const Error& error, Cause cause);
 void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                         const EnvironmentTarget& target, const RememberedFailure& failure);
-// This node cannot solve it, but another node may: the part keeps waiting.
+// Reports that this node cannot solve the environment while another may: the part keeps waiting.
 void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                        const EnvironmentTarget& target, const Error& error);
 void tell_not_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,

@@ -45,7 +45,7 @@ BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, i
 
 BuildCgroup::~BuildCgroup() {
   if (!cgroups_) return;
-  // Repeated, because a killed process may have just started another one.
+  // The removal is repeated, because a killed process may have just started another one.
   if (const Status removed = io::clean_cgroups(record_); !removed)
     spdlog::warn("{}", removed.error().message);
 }

@@ -15,9 +15,9 @@ namespace lockstep::agent {
 
 class BuildCgroup {
  public:
-  // `memory`: nullopt = the job asked for none. `pids`: processes and threads.
+  // `memory`: nullopt = the job sets no limit. `pids`: processes and threads.
   BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus, int pids);
-  ~BuildCgroup();  // kills what is left in it; may block for a moment
+  ~BuildCgroup();  // kills the remaining processes; may block for a moment
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 
@@ -30,7 +30,7 @@ class BuildCgroup {
   const std::string& unlimited_because() const { return unlimited_because_; }
 
  private:
-  const std::string record_;  // names the directories
+  const std::string record_;  // the file that names the directories
   const std::optional<Bytes> memory_;
   const int pids_;
   std::optional<io::Cgroups> cgroups_;

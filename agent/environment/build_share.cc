@@ -80,7 +80,7 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
-// Those of `files` that the build would fetch from their channel; empty if that is not known.
+// The `files` that the build would fetch from their channel; empty if that is unknown.
 std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const envs::Lock& lock,
                                    const EntryLock& held) {
   std::set<Digest> wanted;
@@ -93,8 +93,8 @@ std::set<Digest> Build::missing_of(const std::vector<PackageFile>& files, const 
   return wanted;
 }
 
-// A failure here costs only time: the build fetches what is missing, and reports what it cannot
-// fetch.
+// Shares packages. A failure here costs only time: the build fetches the missing files, and reports
+// the ones that it cannot fetch.
 void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
   const std::vector<PackageFile> files = files_of(lock);
   // All packages come from a channel on this machine, which each node has.
@@ -114,7 +114,8 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
     line("packages were not shared with other nodes: " + fetched.error().message);
 }
 
-// From peers and from the channel. `order` makes the tool that fetches from the channel.
+// Fetches packages from peers and from the channel. `order` makes the tool that fetches from the
+// channel.
 Status Build::fetch_packages(const envs::Lock& lock, const std::vector<PackageFile>& files,
                              const std::set<Digest>& wanted, envs::EnvironmentOrder& order,
                              const std::function<void()>& log_lines) {

@@ -1,6 +1,6 @@
 #pragma once
-// One attempt that waits for its environment: its newest assignment, whether it still waits, and
-// its environment log. Its functions may be called from any thread.
+// An attempt that waits for its environment: its newest assignment, whether it still waits, and its
+// environment log. Its functions may be called from any thread.
 
 #include <atomic>
 #include <memory>
@@ -43,7 +43,7 @@ class BuildSubscriber {
   std::optional<EnvironmentReport> not_solved() const;
   void record_not_solved(const EnvironmentReport& report);
 
-  std::mutex looking;            // held by Environments::look
+  std::mutex looking;            // the lock that Environments::look holds
   std::shared_ptr<Build> build;  // the one it waits for; guarded by the mutex of Environments
 
  private:

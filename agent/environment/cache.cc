@@ -107,8 +107,8 @@ Result<std::optional<EntryLock>> EntryLock::try_acquire(const std::string& path,
       if (errno == EWOULDBLOCK) return std::optional<EntryLock>();
       return errno_error(errno, "cannot lock " + path);
     }
-    // Whoever removes an entry removes its lock file, too. Another process may already hold the
-    // lock of a new file with this name.
+    // A process that removes an entry removes its lock file, too. Another process may already hold
+    // the lock of a new file with this name.
     struct stat held {
     }, named{};
     const bool is_the_file = ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&

@@ -54,7 +54,7 @@ namespace lockstep::agent {
 class EntryLock {
  public:
   enum class Kind { exclusive, shared };
-  // nullopt: another process holds the lock.
+  // Takes the lock; nullopt: another process holds it.
   static Result<std::optional<EntryLock>> try_acquire(const std::string& path, Kind kind);
   int fd() const { return fd_.get(); }
 
@@ -118,10 +118,11 @@ class EnvironmentCache {
 
   CacheEntry built(const io::User& user, const Digest& key) const;
   CacheEntry solve(const io::User& user, const Digest& key) const;
-  // A new entry with a unique name for temporary work; the caller locks and removes it.
+  // Makes a new entry with a unique name for temporary work; the caller locks and removes it.
   CacheEntry scratch(const io::User& user) const;
 
-  // nullopt: the environment is not ready. Marks it as used now. Takes a few system calls.
+  // Finds a built environment and marks it as used now; takes a few system calls. nullopt: the
+  // environment is not ready.
   static std::optional<BuiltEnvironment> find(const CacheEntry& entry);
   static std::optional<RememberedFailure> find_failure(const CacheEntry& entry);
 
@@ -158,14 +159,14 @@ class EnvironmentCache {
     bool is_finished = false;  // ready, failed or solved; always true for packages/
   };
   std::vector<Item> list() const;
-  // nullopt: the entry does not exist.
+  // When the entry was last used; nullopt: it does not exist.
   static std::optional<Instant> last_used(const CacheEntry& entry);
   // The records of all entries that have images in an engine.
   std::vector<envs::ImageRecord> image_records() const;
   // Entries whose build cgroup still exists: the build runs, or its agent was killed.
   std::vector<CacheEntry> with_cgroups() const;
-  // False: the entry is in use. Calls `in_use` before and after renaming the entry, so that an
-  // attempt that begins to use it meanwhile is not missed.
+  // Removes an entry. False: it is in use. Calls `in_use` before and after renaming the entry, so
+  // that an attempt that begins to use it meanwhile is noticed.
   using InUse = std::function<bool(const std::string& name)>;
   Result<bool> remove(const Item& item, const InUse& in_use) const;
   // Finishes the removals that an earlier agent began.

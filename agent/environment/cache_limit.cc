@@ -61,7 +61,7 @@ void EnvironmentCacheLimit::keep() {
 void EnvironmentCacheLimit::keep_what_is_wanted() {
   while (wanted_) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;  // whoever holds the lock checks the limit here afterwards
+    if (!lock) return;  // the holder of the lock checks the limit here afterwards
     if (wanted_.exchange(false)) keep_below_limit();
   }
 }

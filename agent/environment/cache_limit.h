@@ -27,7 +27,7 @@ class EnvironmentCacheLimit {
   // Removes entries not used since `since`. prune_skipped() removes those that are in use now once
   // they no longer are, unless they are used again.
   void prune(Instant since);
-  // Cheap; call it often.
+  // Removes entries that were in use before; cheap, so call it often.
   void prune_skipped();
 
  private:

@@ -13,7 +13,7 @@ namespace lockstep::agent {
 
 struct EngineProgram {
   std::string path;
-  std::map<std::string, std::string> variables;  // its whole environment
+  std::map<std::string, std::string> variables;  // the engine program's whole environment
   friend auto operator<=>(const EngineProgram&, const EngineProgram&) = default;
 };
 
@@ -26,7 +26,7 @@ struct ImageHere {
   bool is_here = false;
   std::string named_now;  // id of another image that has the name now; "" = none
 };
-// unavailable: the engine does not answer.
+// Looks for an image. Returns unavailable if the engine does not answer.
 Result<ImageHere> look_for_image(const EngineProgram& engine, const std::string& id,
                                  const std::string& name = "");
 // Removes a name of an image. The engine removes the image with its last name, but never an image

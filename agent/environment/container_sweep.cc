@@ -15,7 +15,8 @@ std::string label_of(const OwnContainer& container, const std::string& name) {
   return found == container.labels.end() ? "" : found->second;
 }
 
-// Checked after the list was made: the process that made a container outlives the making.
+// Whether the container's process still runs; checked after the list was made, since the process
+// outlives the making of its container.
 bool is_waited_for(const OwnContainer& container, const AgentHome& home) {
   if (const std::string process = label_of(container, "lockstep.process"); !process.empty()) {
     const auto identity = io::process_identity_from(process);

@@ -1,7 +1,7 @@
 #pragma once
-// Removes orphaned containers: those of an attempt whose runner has ended, and those of an image
-// probe whose lockstep-env process has ended. It looks only at containers of this agent's home,
-// which have these labels:
+// Removes orphaned containers: of attempts whose runner has ended, and of image probes whose
+// lockstep-env process has ended. It looks only at containers of this agent's home, which have
+// these labels:
 //
 //   lockstep.home      the agent's home
 //   lockstep.attempt   the attempt's directory below it, by name; or

@@ -22,7 +22,7 @@ constexpr Duration kSweepEvery = seconds(60);
 constexpr Duration kBuildsEndWithin = seconds(6);
 constexpr Duration kLookEvery = milliseconds(20);
 
-// True for a result of a plan that was replaced meanwhile.
+// Whether a result belongs to a plan that was replaced meanwhile.
 bool is_obsolete(const Input& input, const BuildSubscriber& subscriber) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&
@@ -35,9 +35,9 @@ bool is_final(const Input& input) {
          (changed != nullptr && changed->report.step == EnvironmentReport::Step::ready);
 }
 
-// A container engine gives its users full rights on the machine, so the agent's user calls it,
-// never the job's. All users share an image that the engine only pulls or builds; packages of conda
-// are installed as the job's user.
+// The account that builds an environment. A container engine gives its users full rights on the
+// machine, so the agent's user calls it, never the job's. All users share an image that the engine
+// only pulls or builds; packages of conda are installed as the job's user.
 Result<io::User> user_of(const Assignment& assignment) {
   const auto* docker = std::get_if<DockerEnvironment>(&assignment.spec.environment->definition);
   if (docker != nullptr && !docker->conda) return io::current_user();
@@ -162,7 +162,7 @@ Result<EnvironmentTarget> Environments::target_for(
   return target_of(wanted, interpreter, user);
 }
 
-// Several looks at one attempt may run at once; each uses the newest order.
+// Looks at an attempt. Several looks at one attempt may run at once; each uses the newest order.
 void Environments::look(const std::shared_ptr<BuildSubscriber>& subscriber) {
   const std::lock_guard one(subscriber->looking);
   if (subscriber->has_left() || leaving_) return;

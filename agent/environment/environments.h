@@ -37,8 +37,8 @@ class Environments {
   Environments(const Environments&) = delete;
   Environments& operator=(const Environments&) = delete;
 
-  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Call it again when the
-  // assignment's plan changes.
+  // Prepares an environment -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Call
+  // it again when the assignment's plan changes.
   void prepare(const Assignment& assignment);
   void leave(const AttemptId& attempt);
   void prune(Instant unused_since);
@@ -67,11 +67,12 @@ class Environments {
   std::atomic<bool> leaving_ = false;
   Interpreters interpreters_;
   const BuildParts parts_;
-  std::map<AttemptId, std::shared_ptr<BuildSubscriber>> subscribers_;  // loop's thread only
+  // used by the loop's thread only
+  std::map<AttemptId, std::shared_ptr<BuildSubscriber>> subscribers_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Build>> builds_;  // user, what, key; guarded by mutex_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  Instant sweep_at_;  // loop's thread only
+  Instant sweep_at_;  // used by the loop's thread only
   std::atomic<bool> sweeps_ = false;
   Workers sweepers_;
   Workers builders_;  // these are declared last, so that their threads end first

@@ -19,14 +19,14 @@ namespace lockstep::agent {
 
 class Interpreters {
  public:
-  // `environment`: the agent's own, see tool_environment. `go_on` false: the agent is exiting; ends
-  // a running interpreter.
+  // `environment`: the agent's own, see tool_environment. `go_on` false: the agent is exiting; a
+  // running interpreter is then ended.
   Interpreters(const EnvironmentCache& cache, std::string program,
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
-  // `name`: an absolute path, or a program on PATH. The errors are those of envs/host: it does not
-  // exist, or does not answer. `starting` is called before the interpreter is started; when
-  // `is_wanted` returns false, the interpreter is ended.
+  // Asks an interpreter about itself. `name`: an absolute path, or a program on PATH. The errors
+  // are those of envs/host: the program does not exist, or does not answer. `starting` is called
+  // before the interpreter is started; when `is_wanted` returns false, the interpreter is ended.
   Result<Interpreter> ask(const std::string& name, const io::User& user,
                           const std::function<void()>& starting,
                           const std::function<bool()>& is_wanted);
@@ -55,7 +55,8 @@ class Interpreters {
   const std::map<std::string, std::string> environment_;
   const std::function<bool()> go_on_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<Known>> known_;  // path, user
+  // by path and user
+  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<Known>> known_;
   int starts_ = 0;
 };
 

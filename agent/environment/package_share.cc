@@ -12,14 +12,14 @@
 namespace lockstep::agent {
 namespace {
 
-// 0: no regular file. A user may put anything else in its place.
+// The size of a regular file; 0: something else. A user may put anything in its place.
 std::uint64_t size_of(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-// `fetched` is in a folder of the user, who may put a symlink in its place.
+// Removes a fetched file from a folder of the user, who may put a symlink in its place.
 void remove_fetched(const std::string& fetched, const std::string& name) {
   const auto slash = fetched.rfind('/');
   const auto scratch = io::Folder::open(fetched.substr(0, slash));
@@ -60,7 +60,7 @@ bool ChannelOrigin::look(Asked& asked, News& news) {
     ++files_;
     bytes_ += asked.file.size;
   } else {
-    is_gone_ = true;  // the build reports what is wrong
+    is_gone_ = true;  // the build reports the fault
   }
   remove_fetched(site_.fetched, asked.file.digest.hex());
   return true;

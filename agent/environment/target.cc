@@ -27,7 +27,8 @@ std::string conda_platform(const EnvironmentPlan& plan) {
   return platform;
 }
 
-// An image runs on all machines of its architecture; packages in it may need a GPU's driver.
+// The platform of an image: it runs on all machines of its architecture, but packages in it may
+// need a GPU's driver.
 std::string docker_platform(const EnvironmentPlan& plan) {
   std::string platform = machine();
   for (const std::string& package : plan.virtual_packages) platform += " " + package;
@@ -50,8 +51,8 @@ std::string platform_for(const EnvironmentDefinition& definition, const Environm
       definition);
 }
 
-// Two inputs of different meaning never give the same text: a value of unknown length is last in
-// its line.
+// Makes an environment's key. Two inputs of different meaning never give the same text: a value of
+// unknown length is last in its line.
 Digest key_of(const EnvironmentTarget& target, const Interpreter& interpreter) {
   std::string text =
       fmt::format("lockstep environment key 2\ndefinition {}\ngeneration {}\nplatform {}\n",

@@ -25,7 +25,7 @@ struct EnvironmentTarget {
   enum class What {
     build,  // there is a lock, or none is needed
     solve,  // this node finds the lock
-    wait,   // another node finds it
+    wait,   // wait until another node finds it
   };
   What what = What::wait;
   EnvironmentDefinition definition;

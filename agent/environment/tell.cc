@@ -30,7 +30,8 @@ std::string image_of(const EnvironmentTarget& target) {
   return docker->build ? "built from " + docker->build->dockerfile : docker->image;
 }
 
-// A command of one text needs a shell, and a container has only the shells of its image.
+// Checks that the container has a shell: a command of one text needs one, and a container has only
+// the shells of its image.
 Status check_shell(const Command& command, const EnvironmentTarget& target,
                    const Activation& activation) {
   const auto& container = activation.container;

@@ -14,7 +14,7 @@ struct Mount {
   bool v2 = false;
 };
 
-// proc_pid_mountinfo(5): "36 35 98:0 /root /point rw,… - type source super-options".
+// Reads proc_pid_mountinfo(5): "36 35 98:0 /root /point rw,… - type source super-options".
 std::vector<Mount> cgroup_mounts(const std::string& root) {
   std::vector<Mount> mounts;
   const auto text = io::read_file(root + "/proc/self/mountinfo");

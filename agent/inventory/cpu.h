@@ -10,13 +10,13 @@ namespace lockstep::agent {
 
 struct CpuProbe {
   std::vector<int> affinity;  // ids that this process may use, ascending
-  std::vector<int> cpus;      // the first of them, up to the cgroup's quota: the default offer
+  std::vector<int> cpus;      // the first cpus, up to the cgroup's quota: the default offer
   int sockets = 1;
   int numa_nodes = 1;
   std::string limitation;  // "" or why there are fewer than the machine has
 };
 
-// `sys`: /sys, or a fake of it. `quota` in cpus, 0 = none.
+// Finds the cpus. `sys`: /sys, or a fake of it. `quota` in cpus, 0 = none.
 CpuProbe probe_cpus(const std::string& sys = "/sys");
 
 // Selects from `available` by a share's text (see Share::cpus): "" all, "3" the first three,

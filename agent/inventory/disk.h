@@ -7,7 +7,7 @@
 
 namespace lockstep::agent {
 
-// 0 when it cannot be measured.
+// The free space; 0 if it cannot be measured.
 Bytes probe_disk(const std::string& home);
 
 }  // namespace lockstep::agent

@@ -48,7 +48,7 @@ class InterfaceReader {
     std::vector<FabricInterface> all;
     for (const NetworkLink& link : links_)
       if (is_of_use(link)) all.push_back(describe(link));
-    // If there are too many, those of hardware are kept.
+    // If there are too many, interfaces of hardware are kept.
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return !a.is_virtual && b.is_virtual; });
     if (all.size() > kMaxFabricInterfaces) all.resize(kMaxFabricInterfaces);
@@ -90,7 +90,8 @@ class InterfaceReader {
     return folder.empty() ? DevicePlace() : device_place(folder + "/device");
   }
 
-  // A vlan counts as hardware if its link does, a bridge or a bond if one of its ports does.
+  // Whether a link counts as hardware: a vlan if its link does, a bridge or a bond if one of its
+  // ports does.
   bool stands_on_device(const NetworkLink& link, int levels) const {
     if (place_of(link).exists) return true;
     if (levels == 0) return false;
@@ -126,7 +127,7 @@ bool is_virtual_machine(const std::string& proc) {
   return line.find(" hypervisor ") != std::string::npos;
 }
 
-// CAP_SYS_RESOURCE among the effective capabilities of this process.
+// Whether this process has CAP_SYS_RESOURCE among its effective capabilities.
 bool may_lift_limits() {
   constexpr int kSysResource = 24;
   const auto status = io::read_file("/proc/self/status");

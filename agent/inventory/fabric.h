@@ -11,22 +11,22 @@
 
 namespace lockstep::agent {
 
-// Where the kernel's trees are, or fakes of them.
+// The paths of the kernel's trees, or of fakes.
 struct FabricPlaces {
   std::string sys = "/sys", proc = "/proc", dev = "/dev";
-  std::string root = {};  // before the paths of libraries
+  std::string root = {};  // put before the paths of libraries
 };
 
-// Everything except GPUs and the limit of locked memory. `links`: as read_links() found them.
+// Reads everything except GPUs and the limit of locked memory. `links`: the result of read_links().
 NodeFabric read_fabric(const FabricPlaces& places, const std::vector<NetworkLink>& links);
 
 // The network devices of this machine. `gpus`: the GPUs that the node offers.
 NodeFabric probe_fabric(const std::vector<GpuDevice>& gpus);
 
-// The same with interfaces and RDMA ports as they are now: what changes while a machine runs.
+// The same fabric with its present interfaces and RDMA ports, which change while a machine runs.
 NodeFabric with_network_now(NodeFabric fabric);
 
-// The hard limit of this process, which is that of ranks; -1: none, or root may lift it.
+// The hard limit of this process, which ranks inherit; -1: none, or root may lift it.
 std::int64_t memlock_limit();
 
 }  // namespace lockstep::agent

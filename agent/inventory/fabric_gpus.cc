@@ -13,7 +13,7 @@ namespace {
 
 using Handles = std::map<std::string, NvmlDeviceHandle>;  // handles by PCI bus id
 
-// NVML writes "00000000:01:00.0", the kernel "0000:01:00.0".
+// A bus id in the kernel's form "0000:01:00.0"; NVML writes "00000000:01:00.0".
 std::string as_in_sys(const std::string& bus_id) {
   constexpr std::size_t kUsual = 12;
   std::string id = bus_id.size() > kUsual ? bus_id.substr(bus_id.size() - kUsual) : bus_id;

@@ -34,7 +34,7 @@ bool is_set(const std::string& gid) {
   return gid.size() == kGidCharacters && gid.find_first_not_of("0:") != std::string::npos;
 }
 
-// An empty place cannot be read, or holds only zeros.
+// The GIDs of a port. An empty place cannot be read, or holds only zeros.
 std::vector<FabricGid> gids_of(const std::string& directory) {
   std::vector<FabricGid> gids;
   for (const int index : numbers_in(directory + "/gids")) {
@@ -50,7 +50,8 @@ std::vector<FabricGid> gids_of(const std::string& directory) {
   return gids;
 }
 
-// The place is kept, because NCCL_IB_PKEY counts places; empty ones at the end are left out.
+// Reads the keys by place. The place is kept, because NCCL_IB_PKEY counts places; empty ones at the
+// end are left out.
 std::vector<int> pkeys_by_place(const std::string& directory) {
   std::vector<int> pkeys;
   for (const int place : numbers_in(directory)) {
@@ -74,7 +75,8 @@ int traffic_class_of(const std::string& path) {
   return number;
 }
 
-// RoCE: the interface of its GIDs. InfiniBand: the one for IP over it. Soft-RoCE: its parent.
+// The interface of a device. RoCE: the one of its GIDs. InfiniBand: the one for IP over it.
+// Soft-RoCE: its parent.
 std::string netdev_of(const std::string& device, const FabricPort& port) {
   for (const FabricGid& gid : port.gids)
     if (!gid.netdev.empty()) return gid.netdev;

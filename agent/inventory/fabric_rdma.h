@@ -10,8 +10,8 @@
 
 namespace lockstep::agent {
 
-// `sys`: /sys, or a fake of it. By device and port, numbers in names by their value ("mlx5_10"
-// behind "mlx5_9"); at most kMaxFabricPorts.
+// The RDMA ports by device and port, numbers in names by their value ("mlx5_10" behind "mlx5_9");
+// at most kMaxFabricPorts. `sys`: /sys, or a fake of it.
 std::vector<FabricPort> probe_fabric_ports(const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -40,8 +40,8 @@ bool is_newer(const std::string& a, const std::string& b) {
   return left && (!right || *left > *right);
 }
 
-// The version in the name of the newest file that begins with `lead`: "2.21.5" of
-// libnccl.so.2.21.5. "": no such file; "unknown": a file without a version.
+// The version in the name of the newest file that begins with `lead`: "2.21.5" in
+// libnccl.so.2.21.5. "": there is no file; "unknown": a file without a version.
 std::string version_of_files(const std::vector<std::string>& folders, const std::string& lead) {
   std::string newest;
   for (const std::string& folder : folders) {
@@ -95,7 +95,8 @@ std::string version_of_package(const std::string& root, std::string_view package
   return is_version(version) ? std::string(version) : "";
 }
 
-// libibverbs.so.1.14.44.0 has interface version 1.14 and comes from rdma-core 44.0.
+// The version of rdma-core: libibverbs.so.1.14.44.0 has interface version 1.14 and comes from
+// rdma-core 44.0.
 std::string version_of_verbs(const std::vector<std::string>& folders) {
   const std::string all = version_of_files(folders, "libibverbs.so");
   constexpr std::string_view kInterface = "1.";

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kUsualLibrary = "libnvidia-ml.so.1";
 
-// NVML writes the domain with 8 digits ("00000000:01:00.0"), sysfs with 4.
+// The NUMA node of a GPU. NVML writes the domain with 8 digits ("00000000:01:00.0"), sysfs with 4.
 int numa_node_of(const std::string& bus_id, const std::string& sys) {
   std::string id = bus_id.size() > 12 ? bus_id.substr(bus_id.size() - 12) : bus_id;
   for (char& c : id) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -26,7 +26,7 @@ int numa_node_of(const std::string& bus_id, const std::string& sys) {
   return node;
 }
 
-// NVML writes 12.4 as 12040.
+// The version of CUDA; NVML writes 12.4 as 12040.
 std::string cuda_of(const Nvml& nvml) {
   int version = 0;
   if (nvml.cuda_version == nullptr || nvml.cuda_version(&version) != kNvmlSuccess || version <= 0)

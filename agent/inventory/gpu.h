@@ -11,7 +11,7 @@
 namespace lockstep::agent {
 
 struct GpuProbe {
-  std::vector<GpuDevice> gpus;  // in PCI order
+  std::vector<GpuDevice> gpus;  // the GPUs in PCI order
   std::string cuda;             // newest CUDA version that the driver supports: "12.4"; "" = none
   std::string limitation;       // "", or why GPUs that seem to exist cannot be offered
 };

@@ -50,7 +50,7 @@ std::string part_of(const Fraction& fraction) {
   return fraction.of == 1 ? "" : fmt::format("{}/{}", fraction.part - 1, fraction.of);
 }
 
-// An amount that is given beside the share takes precedence.
+// Divides a share. An amount that is given beside the share takes precedence.
 Result<Share> divided(Share share) {
   if (share.part.empty()) return share;
   TRY_ASSIGN(const Fraction fraction, fraction_of(share.part));
@@ -101,7 +101,7 @@ Status add_gpus(const Share& share, Inventory& inventory) {
   return {};
 }
 
-// Like conda: a variable replaces the version that was found; "" hides it.
+// Replaces a detected version by a variable, as conda does; "" hides it.
 void override_version(const char* variable, Inventory& inventory, std::string& version) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return;

@@ -1,6 +1,6 @@
 #pragma once
 // The inventory of this node: runs every probe once and combines the results. A probe that finds
-// nothing says so in `limitations`; no probe makes the agent's start fail.
+// nothing adds a line to `limitations`; no probe makes the agent's start fail.
 
 #include <optional>
 #include <string>
@@ -23,17 +23,17 @@ struct Share {
 
 struct InventoryRequest {
   Share share;
-  std::string home;               // on the file system of the attempts
+  std::string home;               // the agent's home, on the file system of the attempts
   std::string launcher_endpoint;  // the node's address is the local one of the route to it
   std::string advertise;          // an address to report instead, or ""
   std::string network;            // label, or ""
 };
 
-// invalid_argument: the share asks for more than the machine has.
+// Measures this node. Returns invalid_argument if the share asks for more than the machine has.
 Result<Inventory> take_inventory(const InventoryRequest& request);
 
-// The same with its interfaces, RDMA ports and fabric as they are now: what changes while a machine
-// runs. It may take some milliseconds.
+// The same inventory with its present interfaces, RDMA ports and fabric, which change while a
+// machine runs. It may take some milliseconds.
 Inventory with_network_now(Inventory inventory);
 
 }  // namespace lockstep::agent

@@ -17,9 +17,9 @@ namespace {
 
 bool writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
 
-// A cgroup with processes cannot enable controllers for its children. The exception is the
-// machine's root, which alone has no cgroup.type; the top that a container sees is not that root
-// (cgroups(7)).
+// Whether a cgroup can enable controllers for its children, which it cannot with processes in it.
+// The exception is the machine's root, which alone has no cgroup.type; the top that a container
+// sees is not that root (cgroups(7)).
 bool can_hand_on_memory(const std::string& base) {
   const auto handed_on = io::read_file(base + "/cgroup.subtree_control");
   if (handed_on && handed_on->find("memory") != std::string::npos) return true;
@@ -47,7 +47,8 @@ bool has_v1(const CgroupPlace& place) {
   return !memory.empty() && writable(memory);
 }
 
-// In cgroup v2 `pids` is delegated with the other controllers, if the parent has it.
+// Whether processes can be counted. In cgroup v2 `pids` is delegated with the other controllers, if
+// the parent has it.
 bool counts_processes(const CgroupPlace& place, const std::string& root, bool is_v2) {
   if (!is_v2) return !place.v1("pids").empty() && writable(place.v1("pids"));
   for (const std::string& base :

@@ -12,7 +12,7 @@ namespace lockstep::agent {
 
 struct IsolationProbe {
   std::string kind;                      // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::vector<std::string> limitations;  // what that kind cannot enforce
+  std::vector<std::string> limitations;  // the limits that this kind cannot enforce
   std::map<std::string, std::string> unenforced = {};  // see Inventory
 };
 

@@ -135,7 +135,7 @@ void take_link(const nlmsghdr& message, Links* links) {
       case IFLA_MASTER: link.master = number_of_attribute(*one); break;
       case IFLA_LINKINFO: link.kind = kind_in(*one); break;
       case IFLA_LINK_NETNSID: is_elsewhere = true; break;
-      default: break;  // other attributes are not needed
+      default: break;  // attributes that are not needed
     }
   }
   // `below` of a veth or a macvlan may be a link in another namespace, and means nothing here.

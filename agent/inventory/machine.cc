@@ -9,8 +9,8 @@
 
 namespace lockstep::agent {
 
-// The machine id is not enough: cloned images share it. Nor is the boot id: containers have the
-// boot id of their machine, but limits of their own.
+// Describes the machine. Neither the machine id nor the boot id identifies it: cloned images share
+// the first, and containers have the boot id of their machine, but limits of their own.
 MachinePart probe_machine(const Share& share) {
   MachinePart machine;
   struct stat processes {};

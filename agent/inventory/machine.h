@@ -1,5 +1,5 @@
 #pragma once
-// Which machine this is, and whether the node is said to be a part of it.
+// Identifies this machine, and tells whether the node may run as a part of a cloud machine.
 
 #include "agent/inventory/inventory.h"
 #include "common/domain/targets/machine_part.h"

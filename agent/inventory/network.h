@@ -8,7 +8,7 @@
 
 namespace lockstep::agent {
 
-// `sys`: /sys, or a fake of it (class/net/NAME/speed).
+// Finds the interfaces. `sys`: /sys, or a fake of it (class/net/NAME/speed).
 std::vector<NetworkInterface> probe_interfaces(const std::string& sys = "/sys");
 
 // The local address from which a packet to "tcp://host:port" would leave; nothing is sent.

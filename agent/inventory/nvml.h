@@ -69,11 +69,12 @@ class Nvml {
   int (*uuid)(NvmlDeviceHandle, char*, unsigned) = nullptr;
   int (*pci)(NvmlDeviceHandle, NvmlPciInfo*) = nullptr;
   int (*memory)(NvmlDeviceHandle, NvmlMemoryInfo*) = nullptr;
-  int (*utilization)(NvmlDeviceHandle, NvmlUtilization*) = nullptr;  // null: very old
-  int (*cuda_version)(int*) = nullptr;  // null: the driver is too old to say
+  int (*utilization)(NvmlDeviceHandle, NvmlUtilization*) = nullptr;  // null: the driver is very old
+  int (*cuda_version)(int*) = nullptr;  // null: the driver is too old for this call
   // Current and pending mode. Null: the driver is too old for MIG.
   int (*mig_mode)(NvmlDeviceHandle, unsigned*, unsigned*) = nullptr;
-  int (*p2p_status)(NvmlDeviceHandle, NvmlDeviceHandle, int, int*) = nullptr;  // null: too old
+  // null: the driver is too old
+  int (*p2p_status)(NvmlDeviceHandle, NvmlDeviceHandle, int, int*) = nullptr;
 
  private:
   template <typename Function>
@@ -89,7 +90,7 @@ class Nvml {
   std::string why_absent_, missing_;
 };
 
-// $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
+// The library's path: $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
 std::string nvml_library();
 
 }  // namespace lockstep::agent

@@ -45,7 +45,7 @@ std::string pci_path_in(const std::string& path) {
   return found;
 }
 
-// A virtual function's own folder (virtio0) has no NUMA node; the PCI device above it does.
+// The NUMA node of the PCI device above a virtual function's own folder (virtio0), which has none.
 int numa_node_above(std::filesystem::path directory) {
   constexpr int kMostLevels = 4, kLastNode = 1 << 16;
   for (int level = 0; level < kMostLevels && directory.has_filename(); ++level) {

@@ -1,6 +1,6 @@
 #pragma once
-// Where devices of this node are, from /sys: their paths through PCI bridges, their NUMA nodes and
-// drivers. Small files of /sys, read as one line.
+// Finds devices of this node in /sys: their paths through PCI bridges, their NUMA nodes and
+// drivers. Reads small files, each as one line.
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ DevicePlace device_place(const std::string& directory);
 // The distances of all NUMA nodes; empty: the kernel knows none.
 std::vector<FabricNuma> numa_distances(const std::string& sys);
 
-// Without blanks at its ends, at most 128 bytes; "": it cannot be read.
+// The file's line without blanks at its ends, at most 128 bytes; "": it cannot be read.
 std::string line_of(const std::string& path);
 // The number in the file, of any base; `otherwise` if it has none.
 long long number_of(const std::string& path, long long otherwise);

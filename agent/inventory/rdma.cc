@@ -44,7 +44,7 @@ std::string subnet_prefix_of(const std::string& path) {
   return is_gid && is_set ? gid.substr(0, kPrefixBytes) : "";
 }
 
-// The table has 128 places; most hold 0, which means none.
+// Reads the table of 128 places; most hold 0, which means none.
 std::vector<int> pkeys_of(const std::string& directory) {
   std::vector<int> pkeys;
   const auto names = io::list_directory(directory);

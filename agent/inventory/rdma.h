@@ -8,8 +8,8 @@
 
 namespace lockstep::agent {
 
-// `sys`: /sys, or a fake of it (class/infiniband/DEVICE/ports/N/…). By device and port; at most
-// kMaxRdmaPorts.
+// The RDMA ports by device and port; at most kMaxRdmaPorts. `sys`: /sys, or a fake of it
+// (class/infiniband/DEVICE/ports/N/…).
 std::vector<RdmaPort> probe_rdma(const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -28,14 +28,15 @@ std::vector<io::Mount> mounts_below(const std::string& path) {
   return found;
 }
 
-// The mount's file system is not asked: it may be a user's (FUSE), and never answer.
+// The mount of a descriptor. Its file system is not asked: it may be a user's (FUSE), and never
+// answer.
 std::optional<std::uint64_t> mount_of(const io::Fd& fd) {
   return io::mount_id_in(
       io::read_file("/proc/self/fdinfo/" + std::to_string(fd.get())).value_or(""));
 }
 
-// A user may have put a symlink into the path since the table was read. The path is opened without
-// following any, and must be the mount that the table names.
+// Unmounts a path. A user may have put a symlink into it since the table was read, so it is opened
+// without following any, and must be the mount that the table names.
 Status unmount(const io::Mount& mount, const std::string& path) {
   const auto slash = path.rfind('/');
   const io::Fd above(

@@ -18,8 +18,8 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = seconds(1);
-constexpr Duration kMeasureEvery = seconds(5);  // attempts with a limit
-// The most time for one attempt; what was found by then counts.
+constexpr Duration kMeasureEvery = seconds(5);  // for attempts with a limit
+// The most time for one attempt; files that were found by then count.
 constexpr Duration kMeasureAtMost = seconds(20);
 // The most time for one look at the open files of an attempt.
 constexpr Duration kHeldAtMost = seconds(5);
@@ -41,8 +41,9 @@ Bytes held_by(const io::AttemptDir& directory) {
   return io::measure_held(directory.path(), processes_of(directory), kHeldAtMost).bytes;
 }
 
-// A file may lose its last name, or get one, during the walk. It must not count twice, so of two
-// looks at what processes hold, one before and one after, the smaller counts.
+// Measures an attempt's disk. A file may lose its last name, or get one, during the walk, and must
+// not count twice. So of two looks at the files that processes hold, one before and one after, the
+// smaller counts.
 void measure(const AgentHome& home, AttemptDisk& disk) {
   const io::AttemptDir directory = home.attempt(disk.attempt);
   const Bytes before = held_by(directory);

@@ -1,9 +1,9 @@
 #pragma once
 // Keeps one attempt from filling the disk of this node: measures the folders of running attempts,
-// and what their processes hold in removed files, and says which attempt must end. Attempts with a
-// disk limit are measured all the time, the others only while the disk is nearly full. A
-// measurement walks all files, so pauses keep it to a twentieth of the time. Logs are not counted:
-// they have their own limit, and ranks wait while the disk is too full for them.
+// and the removed files that their processes hold open, and chooses the attempt that must end.
+// Attempts with a disk limit are measured all the time, the others only while the disk is nearly
+// full. A measurement walks all files, so pauses keep it to a twentieth of the time. Logs are not
+// counted: they have their own limit, and ranks wait while the disk is too full for them.
 
 #include <functional>
 #include <map>
@@ -44,7 +44,7 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
 class DiskWatch {
  public:
   struct Events {
-    std::function<bool(const AttemptId&)> is_running;  // its runner is alive
+    std::function<bool(const AttemptId&)> is_running;  // whether the attempt's runner is alive
     std::function<void(const MustEnd&)> end;
   };
   // `low`: AgentConfig::low_space; 0 = io::default_low_space.
@@ -71,11 +71,12 @@ class DiskWatch {
   const Bytes low_, cap_;
   const Events events_;
   std::map<AttemptId, Bytes> limits_;
-  std::set<AttemptId> ended_;  // their space is freed only when they are removed
+  std::set<AttemptId> ended_;  // attempts whose space is freed only when they are removed
   Instant look_at_;
   Instant measure_at_;     // do not measure earlier; never() while a worker measures
   Instant limits_due_at_;  // the next measurement of attempts with a limit
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  // set to false so that late worker results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace lockstep::agent

@@ -46,7 +46,8 @@ std::optional<io::ProcessIdentity> find_by_command_line(const std::string& attem
   return std::nullopt;
 }
 
-// nullopt: the directory has no assignment, because its agent died before it wrote one.
+// Recovers a part from its directory. nullopt: the directory has no assignment, because its agent
+// died before it wrote one.
 std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool same_boot) {
   const auto bytes = io::read_file(directory.assignment());
   if (!bytes) return std::nullopt;

@@ -26,8 +26,8 @@ std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot);
 std::vector<io::Runner> unknown_runners(const AgentHome& home,
                                         const std::vector<RecoveredPart>& known);
 
-// The runner of an attempt directory, found by its pid file or, if it has not written that yet, by
-// its command line. nullopt: no runner is alive.
+// Finds the runner of an attempt directory by its pid file or, if that is not written yet, by its
+// command line. nullopt: no runner is alive.
 std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
 
 // The sizes of the ranks' log files, by rank. Call it when no process writes to them any more.

@@ -33,9 +33,9 @@ class RunnerProcess {
 
   // Sends the runner its assignment, as soon as it is connected and again after each reconnect.
   void update(const Assignment& assignment);
-  // Likewise sends the log sizes that the launcher has.
+  // Sends the log sizes that the launcher has, in the same way.
   void logs_taken(const std::vector<LogSize>& logs);
-  // Likewise sends the order to end the part; the first order counts.
+  // Sends the order to end the part, in the same way; the first order counts.
   void end(const EndPart& order);
   void attach(const AttachFrame& frame);  // dropped while it is not connected
   bool is_connected() const { return socket_ != nullptr; }

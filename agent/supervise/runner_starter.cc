@@ -13,8 +13,8 @@ constexpr Duration kPauseAfterFailure = seconds(10);
 // The length of an attempt's directory name and of the rest of a runner's command line.
 constexpr std::size_t kRestOfCommandLine = 255 + 256;
 
-// A runner gets no environment from the agent, except for the path of its libraries and our own
-// switches.
+// The environment of a runner. It gets none from the agent, except for the path of its libraries
+// and our own switches.
 std::map<std::string, std::string> runner_environment() {
   std::map<std::string, std::string> environment;
   environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -67,7 +67,8 @@ void RunnerStarter::keep_template() {
   if (server) template_ = *std::move(server);
 }
 
-// A template that is stopped or hangs would stay: it is not a child of this process.
+// Ends a template that is stopped or hangs; otherwise it would stay, since it is not a child of
+// this process.
 void RunnerStarter::drop(const Template& broken, const Error& why) {
   {
     const std::lock_guard lock(mutex_);

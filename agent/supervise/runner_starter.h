@@ -53,7 +53,7 @@ class RunnerStarter {
   bool starting_ = false;  // a thread is starting the template
   bool has_served_ = true;
   io::SystemClock clock_;
-  Instant again_at_;  // if the template has not served, start no other before this time
+  Instant again_at_;  // the earliest start of another template, if this one has not served
 };
 
 }  // namespace lockstep::agent

@@ -71,7 +71,7 @@ Recovered Supervisor::recover(bool same_boot) {
   return recovered;
 }
 
-// Each runner may take seconds to end, or never end.
+// Ends unknown runners, each of which may take seconds to end, or never end.
 void Supervisor::end_unknown(std::vector<io::Runner> unknown) {
   if (unknown.empty()) return;
   held_starts_.emplace();
@@ -218,7 +218,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
   const std::string path = home_.attempt(attempt).path();
   const std::string removed = io::exists(path) ? "" : path;
-  // All processes that the runner supervised are removed before its end is reported.
+  // The runner's end is reported after all processes that it supervised are removed.
   clean(attempt, process->identity(), [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
     emit_(RunnerGone{attempt, log_sizes(directory), removed.empty() ? last_words(directory) : "",

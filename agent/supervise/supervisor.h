@@ -38,19 +38,21 @@ class Supervisor {
   Recovered recover(bool same_boot);
   // The node's fabric, for runners that start from now on (fabric.pb in attempt_dir.h).
   void use_fabric(const NodeFabric& fabric);
-  void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
+  // Starts a runner -> RunnerStarted, RunnerReported…, RunnerGone
+  void start(const Assignment& assignment);
   void update(const Assignment& assignment);
   void logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs);
   // Tells the runner to end the ranks for the reason in `order`, unless they are ending already.
   void end(const AttemptId& attempt, const EndPart& order);
   bool is_running(const AttemptId& attempt) const;
-  // Frames of attachments. `received`: of the runner of that attempt; `gone`: it has ended.
+  // Events of attachments. `received`: a frame of the attempt's runner; `gone`: the runner has
+  // ended.
   struct AttachEvents {
     std::function<void(const AttemptId&, const AttachFrame&)> received;
     std::function<void(const AttemptId&)> gone;
   };
   void on_attach(AttachEvents events) { attach_ = std::move(events); }
-  bool takes_frames(const AttemptId& attempt) const;  // true: its runner is connected
+  bool takes_frames(const AttemptId& attempt) const;  // whether the attempt's runner is connected
   void attach(const AttemptId& attempt, const AttachFrame& frame);
   // The newest sample of each live runner: what its ranks used. Old samples are left out.
   std::vector<PartUse> uses();
@@ -78,7 +80,7 @@ class Supervisor {
   void attach(const AttemptId& attempt, const io::ProcessIdentity& identity);
   void started(const AttemptId& attempt, Result<io::ProcessIdentity> result);
   void on_death(const AttemptId& attempt);
-  // `runner`: that has ended; pid 0: none was started.
+  // `runner`: the one that has ended; pid 0: none was started.
   void clean(const AttemptId& attempt, const io::ProcessIdentity& runner,
              std::function<void()> then);
   void run_removal_if_asked(Part& part, const AttemptId& attempt);
@@ -93,14 +95,15 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   AttachEvents attach_;
-  std::shared_ptr<const std::string> fabric_;  // encoded; null: unknown
+  std::shared_ptr<const std::string> fabric_;  // the encoded fabric; null: unknown
   std::map<AttemptId, Part> parts_;
   // The starts that wait while runners of no attempt are being ended.
   std::optional<std::vector<Assignment>> held_starts_;
   Instant empty_quarantine_at_;       // due at the start, then every hour
   io::Fd inotify_;                    // tells when a control socket appears
-  std::map<int, AttemptId> watched_;  // inotify watch -> attempt
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: drop late worker results
+  std::map<int, AttemptId> watched_;  // the attempts by their inotify watches
+  // set to false so that late worker results are dropped
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   // Separate from `workers_`, so that removing a large tree does not delay the start of other jobs.
   Workers removers_;  // declared last, so that its threads end first
 };

@@ -26,7 +26,7 @@ void Workers::submit(Work work) {
 }
 
 void Workers::serve() {
-  // Only the loop's thread handles signals.
+  // Signals are blocked here: the loop's thread alone handles them.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -31,7 +31,7 @@ class Workers {
   std::deque<Work> queue_;  // guarded by mutex_, as are the members below
   int idle_ = 0;
   bool stopping_ = false;
-  std::vector<std::thread> threads_;  // started when first needed
+  std::vector<std::thread> threads_;  // the threads, started when first needed
 };
 
 }  // namespace lockstep::agent

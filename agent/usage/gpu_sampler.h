@@ -28,7 +28,7 @@ class GpuSampler {
   struct Shared;
   static void work(const std::shared_ptr<Shared>& shared);
 
-  std::shared_ptr<Shared> shared_;  // null: no GPUs
+  std::shared_ptr<Shared> shared_;  // null: the node has no GPUs
 };
 
 }  // namespace lockstep::agent

@@ -18,7 +18,7 @@ std::string text_of(const std::string& file) { return io::read_file(file).value_
 
 std::string directory_of(const std::string& file) { return file.substr(0, file.rfind('/')); }
 
-// Of these files, the directory of the one with the lowest number above 0; "": none has one.
+// The directory of the file with the lowest number above 0; "": no file has one.
 std::string lowest(const std::vector<std::string>& files) {
   std::string found;
   double least = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Samples what this node uses: cpu of those that it offers, memory, network, disk. Where the
+// Samples the resources that this node uses: its offered cpus, memory, network, disk. Where the
 // agent's cgroup has a limit of cpu or memory, as in a container, the cgroup's use counts instead
 // of the machine's. It only reads.
 
@@ -30,7 +30,7 @@ class NodeSampler {
 
   const std::set<int> cpus_;
   const std::string attempts_, root_;
-  std::string cpu_cgroup_, memory_cgroup_;  // directories of those with a limit; "": none
+  std::string cpu_cgroup_, memory_cgroup_;  // the directories of cgroups with a limit; "": none
   struct Counters {
     Instant at;
     std::optional<Duration> cpu;

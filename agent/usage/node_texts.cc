@@ -87,8 +87,8 @@ std::optional<Bytes> used_memory(std::string_view meminfo) {
   return kibibytes(*total - std::min(*total, *free));
 }
 
-// "  eth0: 1234 5 0 0 0 0 0 0 678 …": the first number is the received bytes, the ninth the sent
-// bytes. There may be no blank after the colon.
+// Reads "  eth0: 1234 5 0 0 0 0 0 0 678 …": the first number is the received bytes, the ninth the
+// sent bytes. The blank after the colon may be missing.
 Traffic traffic(std::string_view net_dev) {
   constexpr int kSentColumn = 8;
   Traffic sum;

@@ -1,6 +1,6 @@
 #pragma once
-// Computes what a node uses from the texts of /proc and of a cgroup's files. Pure; formats:
-// proc(5), cgroups(7).
+// Computes the use of a node's resources from the texts of /proc and of a cgroup's files. Pure;
+// formats: proc(5), cgroups(7).
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace lockstep::agent {
 // these cpus.
 std::optional<std::uint64_t> busy_ticks(std::string_view stat, const std::set<int>& cpus);
 
-// MemTotal - MemAvailable of /proc/meminfo.
+// The used memory: MemTotal - MemAvailable of /proc/meminfo.
 std::optional<Bytes> used_memory(std::string_view meminfo);
 
 struct Traffic {
@@ -26,10 +26,10 @@ struct Traffic {
 // The sum over the interfaces of /proc/net/dev, without `lo`.
 Traffic traffic(std::string_view net_dev);
 
-// Microseconds: of cpu.stat (v2).
+// The microseconds of cpu time in a cpu.stat (v2).
 std::optional<std::uint64_t> cgroup_cpu_us(std::string_view cpu_stat);
 
-// Page cache that can be dropped: inactive_file of memory.stat, v1's with what is below.
+// The page cache that can be dropped: inactive_file of memory.stat; in v1 with the children's.
 Bytes inactive_file(std::string_view memory_stat);
 
 }  // namespace lockstep::agent

@@ -1,5 +1,6 @@
 #pragma once
-// Where staging gets the blobs of a tree from, and sends those that the other side lacks.
+// The source from which staging gets the blobs of a tree; sends the blobs that the other side
+// lacks.
 
 #include <vector>
 

@@ -44,7 +44,7 @@ class BlobCacheLimit {
   std::mutex mutex_;
 };
 
-// A quarter of the file system that holds `path`.
+// The default size of the cache: a quarter of the file system that holds `path`.
 Result<Bytes> default_cache_size(const std::string& path);
 
 }  // namespace lockstep::agent

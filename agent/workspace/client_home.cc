@@ -56,8 +56,8 @@ Status make_client_home(const io::AttemptDir& directory, const ClientAccess& acc
   return home.give({owner.uid, owner.gid}, 0700);
 }
 
-// The folder is the user's. A file of the agent is made there, given to the user, and renamed over
-// the old one.
+// Renews the endpoint in the user's folder: a file of the agent is made there, given to the user,
+// and renamed over the old one.
 Status renew_endpoint(const io::AttemptDir& directory, const std::string& endpoint) {
   const auto attempt = io::Folder::open(directory.path());
   const auto home = attempt ? attempt->enter(name_of(directory.client_home()))

@@ -5,8 +5,8 @@
 namespace lockstep::agent {
 namespace {
 
-// A launcher that has just started may refuse the socket's key, and such a socket stays silent for
-// ever. After this time another one is dialled.
+// A launcher that has just started may refuse the socket's key, and the refused socket stays silent
+// for ever. After this time another one is dialled.
 constexpr Duration kSilenceOfLauncher = seconds(20);
 
 }  // namespace

@@ -44,8 +44,8 @@ Result<Digest> join(const RestoreParts& parts) {
   return joined.root;
 }
 
-// Only this node has the joined tree, so each file is requested as part of the tree that it came
-// from.
+// Fetches the files of the joined tree. Only this node has that tree, so each file is requested as
+// part of the tree that it came from.
 Status fetch_files(const RestoreParts& parts, const Digest& root) {
   TRY_ASSIGN(std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
   std::vector<Digest> from;

@@ -15,33 +15,33 @@
 namespace lockstep::agent {
 
 struct Room {
-  Bytes fetched;  // into the cache
-  Bytes written;  // out of it
+  Bytes fetched;  // the bytes that are written into the cache
+  Bytes written;  // the bytes that are written out of it
 
   Bytes total() const;  // at most UINT64_MAX
 };
 
-// unsatisfiable, with the numbers: it does not fit, so another node should be tried. A file counts
-// with its size: how much of it are holes is not known before it is here. `kept` stays free for
-// the jobs that run. Files whose sum is at most `kept` may use it, since the node takes no new part
-// while its disk is low; they are refused on a full disk alone (resource_exhausted).
+// Checks that the bytes fit on the disk. Returns unsatisfiable, with the numbers, if they do not,
+// so another node should be tried. A file counts with its size: how much of it are holes is not
+// known before it is here. `kept` stays free for the jobs that run. Files whose sum is at most
+// `kept` may use it, since the node takes no new part while its disk is low; they are refused on a
+// full disk alone (resource_exhausted).
 Status check_room(const Room& needed, const io::DiskSpace& disk, Bytes kept);
 
-// Checks that the disk of a cache has room, also for attempts on the same disk. Trees of the cache
-// that no job uses now are removed for one that a job needs. Errors are those of check_room(). For
-// worker threads.
+// Checks that the disk of a cache has room, also for attempts on the same disk. If not, it removes
+// trees of the cache that no job uses now. Errors are those of check_room(). For worker threads.
 class RoomCheck {
  public:
   // `low`: AgentConfig::low_space; 0 = io::default_low_space.
   RoomCheck(std::string cache, snapshot::BlobStore& blobs, BlobCacheLimit& limit, Bytes low);
 
-  // For fetching the `missing` bytes of a tree, whose directories are in the cache, and for writing
-  // the tree out.
+  // Checks the room for fetching the `missing` bytes of a tree, whose directories are in the cache,
+  // and for writing the tree out.
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options,
                   Bytes missing) const;
   Status for_tree(const Digest& root, const snapshot::MaterializeOptions& options) const;
-  // For a private copy of the tree at this path, which is on the same disk, or of so much from
-  // another one.
+  // Checks the room for a private copy of the tree at this path, which is on the same disk, or of
+  // so much from another one.
   Status for_copy(const std::string& tree) const;
   Status for_copy(Bytes size) const;
 

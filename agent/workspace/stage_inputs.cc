@@ -16,7 +16,7 @@
 namespace lockstep::agent {
 namespace {
 
-// The most time for one place; what was found by then counts.
+// The most time for one place; files that were found by then count.
 constexpr Duration kMeasureAtMost = seconds(20);
 
 // Checks with the rights of the job's user, so that users cannot probe for files by naming them.
@@ -125,7 +125,8 @@ Status stage_place(const InputParts& parts, const DataInput& input, MountedInput
   return {};
 }
 
-// A path that is missing in a datastore stays missing on this node, so another try would not help.
+// The error of staging, without the hope for another try: a path that is missing in a datastore
+// stays missing on this node.
 Status without_outages(Status staged) {
   if (staged) return staged;
   Error error = std::move(staged).error();

@@ -37,7 +37,7 @@ struct MountedInputs {
   std::vector<PlacedInput> placed;
 };
 
-// Errors begin with "input 'NAME'". It can be repeated.
+// Stages the inputs. Errors begin with "input 'NAME'". It can be repeated.
 Result<MountedInputs> stage_inputs(const InputParts& parts);
 
 }  // namespace lockstep::agent

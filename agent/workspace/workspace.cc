@@ -43,13 +43,14 @@ Result<Mode> mode_of(const std::string& workdir_mode) {
   return make_error(ErrorCode::invalid_argument, "unknown working directory mode " + workdir_mode);
 }
 
-// A container's engine sees none of the runner's mounts; it gets a list of mounts of its own.
+// Whether the job runs in a container, whose engine sees none of the runner's mounts and gets its
+// own list of mounts.
 bool runs_in_container(const JobSpec& spec) {
   return spec.environment &&
          std::holds_alternative<DockerEnvironment>(spec.environment->definition);
 }
 
-// A folder that an interrupted staging left gets the right owner and mode, too.
+// Makes a folder, or corrects owner and mode of one that an interrupted staging left.
 Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t mode) {
   if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return errno_error(errno, "cannot make " + path);
@@ -92,14 +93,15 @@ class Teller {
 // Longer than the grace time and the clean-up after it.
 constexpr Duration kAwaitEarlier = seconds(60);
 
-// In a container the path may be one that the agent's user could not make on the host.
+// The working directory's path in a container. It may be one that the agent's user could not make
+// on the host.
 std::string path_in_container(const JobId& job) {
   const std::string path = io::code_mount_point(job);
   return path.empty() ? "/run/lockstep/jobs/" + io::job_folder_name(job) : path;
 }
 
-// The ranks of the earlier attempt have a moment to end. If they take longer, the runner uses
-// another path and says so.
+// Waits a moment for the ranks of the earlier attempt to end. If they take longer, the runner uses
+// another path and reports that.
 void await_earlier_attempt(const io::AttemptDir& directory, const JobId& job, Teller& teller) {
   const Instant end = io::SystemClock().now() + kAwaitEarlier;
   for (const std::string& path : io::working_places(directory, job)) {
@@ -122,7 +124,7 @@ struct Workspace::Impl {
   std::unique_ptr<snapshot::TreeCache> trees;
   std::unique_ptr<BlobCacheLimit> cache_limit;
   std::unique_ptr<RoomCheck> room;
-  std::atomic<bool> grown = true;  // since the cache limit was last checked
+  std::atomic<bool> grown = true;  // set since the cache limit was last checked
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -269,7 +271,7 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
                                 Mode plan) const {
   const snapshot::Owner ours = snapshot::current_owner();
-  // Other accounts of the machine cannot enter it, whatever the modes inside.
+  // Other accounts of the machine cannot enter the folder, whatever the modes inside.
   TRY(make_folder(directory.path(), {ours.uid, owner.gid}, 0710));
   TRY(make_folder(directory.logs(), ours, 0700));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
@@ -277,13 +279,13 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot:
   // Members of the user's group can enter the attempt's folder; files of the ranks stay the user's
   // alone.
   TRY(make_folder(directory.code(), owner, 0700));
-  // The upper folder's owner and mode are those of the overlay's root, and ranks must be able to
-  // write there.
+  // The upper folder's owner and mode become those of the overlay's root, where ranks must be able
+  // to write.
   TRY(make_folder(directory.upper(), owner, 0700));
   return make_folder(directory.overlay_work(), ours, 0700);
 }
 
-// Only a person can remove this cause, so the error says what to do.
+// Explains an error with what to do, since only a person can remove this cause.
 Error Workspace::Impl::explained(Error error) const {
   if (!io::exists(cache + "/trees") || !io::exists(cache + "/blobs"))
     error.message += fmt::format(

@@ -43,8 +43,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
-  // The same, for an attempt. `is_final`: its ranks have ended. Otherwise these are its outputs so
-  // far, of which the launcher may keep less.
+  // Sends a snapshot for an attempt. `is_final`: its ranks have ended. Otherwise these are its
+  // outputs so far, of which the launcher may keep less.
   Status push_for(const AttemptId& attempt, bool is_final, const snapshot::Snapshot& tree,
                   const transfer::OnProgress& progress);
   // Fetches the files of `wanted` that `cache` does not have, from peers and `origin`: see
@@ -60,7 +60,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 
   io::Transport& transport_;
   mutable std::mutex mutex_;
-  std::string endpoint_;  // under the mutex
+  std::string endpoint_;  // guarded by the mutex
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
   const std::shared_ptr<transfer::FetchProgress> fetch_progress_;
@@ -92,13 +92,13 @@ struct WorkspaceConfig {
 
 class Workspace {
  public:
-  // conflict: another agent uses this cache.
+  // Opens the workspace; returns conflict if another agent uses this cache.
   static Result<std::unique_ptr<Workspace>> open(const WorkspaceConfig& config);
   ~Workspace();
 
   using OnProgress = std::function<void(const std::string& text)>;
-  // For worker threads; several may stage at once. It can be repeated for an attempt whose runner
-  // has not started. A tree in the cache costs a few system calls.
+  // Stages an attempt. For worker threads; several may stage at once. It can be repeated for an
+  // attempt whose runner has not started. A tree in the cache costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
   // The cache, for peers to read.
@@ -113,7 +113,7 @@ class Workspace {
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress,
                             const Interrupted& interrupted = {});
-  // Captures what a running attempt has written so far: see collect.h.
+  // Captures the new output of a running attempt: see collect.h.
   Result<std::vector<CollectedOutput>> capture_so_far(const Assignment& assignment,
                                                       const io::AttemptDir& directory,
                                                       BlobSource& source, OutputSink& sink,

@@ -21,7 +21,7 @@ constexpr Bytes gibibytes(std::uint64_t n) { return {n << 30}; }
 // "2g", "512m", "64k", "1536b", "1536", also "2GiB"/"2Gi"; powers of 1024. nullopt when malformed.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
-// For people to read: "1.5 GiB", "340.0 MiB", "12 B".
+// The size for people: "1.5 GiB", "340.0 MiB", "12 B".
 std::string to_string(Bytes bytes);
 
 }  // namespace lockstep

@@ -16,7 +16,8 @@ int hex_value(char c) {
   return -1;
 }
 
-// Looked up once: with EVP_sha256(), OpenSSL searches its providers at every initialisation.
+// The algorithm, looked up once: with EVP_sha256(), OpenSSL searches its providers at every
+// initialisation.
 const EVP_MD* algorithm() {
   static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   return fetched != nullptr ? fetched : EVP_sha256();

@@ -24,7 +24,7 @@ struct Digest {
 
 Digest sha256(std::string_view data);
 
-// Incremental form, for streams.
+// Computes a digest in steps, for streams.
 class Sha256 {
  public:
   Sha256();
@@ -32,7 +32,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void update(std::string_view data);
-  Digest finish();  // once
+  Digest finish();  // may be called once
 
  private:
   struct Context;

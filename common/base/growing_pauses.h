@@ -1,5 +1,6 @@
 #pragma once
-// When to say again what is still so: at once, then after pauses that double up to a longest one.
+// Decides when to repeat a message that is still true: at once, then after pauses that double up to
+// a longest one.
 
 #include <algorithm>
 
@@ -11,14 +12,14 @@ class GrowingPauses {
  public:
   GrowingPauses(Duration first, Duration longest) : first_(first), longest_(longest) { reset(); }
 
-  // True if it is time to say it; the next pause begins.
+  // Whether it is time for the message; if so, the next pause begins.
   bool is_due(Instant now) {
     if (now < next_) return false;
     next_ = now + pause_;
     pause_ = std::min<Duration>(pause_ * 2, longest_);
     return true;
   }
-  // The first pause begins now: it has just been said.
+  // Notes that the text was said now; the first pause begins.
   void said(Instant now) {
     reset();
     (void)is_due(now);

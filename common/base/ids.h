@@ -22,16 +22,17 @@ struct Id {
 
 using NodeId = Id<struct NodeIdTag, std::uint64_t>;  // assigned at join, never reused; 0 = none
 using BootId = Id<struct BootIdTag, std::string>;    // changes when a node's processes must be gone
-using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // one per agent start; see session_id()
+using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // one id per agent start; see
+                                                           // session_id()
 using JobId = Id<struct JobIdTag, std::string>;          // the job's name, e.g. gray_pig_knyllgjbkl
 using PublicKey = Id<struct PublicKeyTag, std::string>;  // CURVE public key, z85, 40 characters
 
-// One try at a job. Numbers start at 1.
+// One attempt at a job. Numbers start at 1.
 struct AttemptId {
   JobId job;
   std::uint32_t number = 0;
   // 0 for most attempts. If the job's name was used before, or the launcher was restored from a
-  // backup, it differs from that of every earlier attempt with the same job name and number.
+  // backup, the value differs from all earlier attempts with the same job name and number.
   std::uint64_t incarnation = 0;
 
   template <class Self, class See>
@@ -48,9 +49,9 @@ struct AttemptId {
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
 
-// Of two agent starts within one boot of a node, the later one has the greater id, so that a late
-// message of the earlier one can be recognised. The low 24 bits are random, so that the agents of
-// cloned machines have different ids.
+// Makes a session's id. A later agent start within one boot of a node has a greater id, so that
+// late messages of an earlier start are recognised. The low 24 bits are random, so that the agents
+// of cloned machines have different ids.
 inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t random) {
   return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
 }

@@ -7,23 +7,24 @@
 
 namespace lockstep {
 
-// Looks like a space and is none: no-break, figure, thin, ideographic and other spaces (general
-// category Zs), and the braille pattern without dots.
+// Whether a character looks like a space and is another: no-break, figure, thin, ideographic and
+// other spaces (general category Zs), and the braille pattern without dots.
 bool is_odd_blank(char32_t code);
 
-// General category Mn or Me, without those that is_hidden() of printable.h has.
+// Whether a character is of general category Mn or Me, without those that is_hidden() of
+// printable.h has.
 bool is_mark(char32_t code);
 
 // Follows a text character by character.
 class MarkWatch {
  public:
-  // So many marks may stand on one character: scripts need four or five.
+  // the most marks on one character: scripts need four or five
   static constexpr int kMostMarks = 6;
 
-  // Takes the next character. Returns true for a mark that has nothing to stand on: the character
-  // before it is no letter, digit or picture, or has kMostMarks already.
+  // Takes the next character. Returns true for a mark without a base: the character before it is
+  // not a letter, digit or picture, or has kMostMarks already.
   bool is_lone(char32_t code);
-  // The last character was not written: something else in its place, or an escape.
+  // Notes that the last character was not written: something else in its place, or an escape.
   void forget() { has_base_ = false; }
 
  private:

@@ -26,7 +26,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Up to a third of the word may be wrong, and never more than three letters.
+// The number of wrong letters that are allowed: up to a third of the word, and never more than
+// three.
 std::size_t allowed_edits(std::string_view word) {
   return std::clamp<std::size_t>((word.size() + 2) / 3, 1, 3);
 }

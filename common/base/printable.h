@@ -1,8 +1,9 @@
 #pragma once
-// Text from elsewhere (names, descriptions, messages, logs), made safe for a person's screen. What
-// a terminal would obey, what changes the order of other characters, what is not seen, and a
-// combining mark with nothing to stand on (marks.h) is shown as '?', other blanks as a space, and
-// a byte that is not valid UTF-8 as U+FFFD. Every printer filters its text with these functions.
+// Makes text from elsewhere (names, descriptions, messages, logs) safe for a person's screen.
+// Replaced by '?' are characters that a terminal would obey, that change the order of others, that
+// are invisible, and combining marks without a base (marks.h). Other blanks become spaces, and
+// bytes that are not valid UTF-8 become U+FFFD. Every printer filters its text with these
+// functions.
 
 #include <cstddef>
 #include <string>
@@ -15,24 +16,26 @@ namespace lockstep {
 // nothing (zero width, fillers, tags, variation selectors), or none at all (U+FFFE).
 bool is_hidden(char32_t code);
 
-// Newlines and tabs stay. Joiners stay where scripts or emoji need them: behind a letter that
-// joins, or behind a picture.
+// Replaces characters that do not print. Newlines and tabs stay. Joiners stay where scripts or
+// emoji need them: behind a letter that joins, or behind a picture.
 std::string printable(std::string_view text);
-// The same as one line: newlines and tabs become blanks, and newlines at the end are left out.
+// Makes the text printable in one line: newlines and tabs become blanks, and newlines at the end
+// are left out.
 std::string in_one_line(std::string_view text);
-// Printable, without newlines at its end; lines after the first are indented by `blanks`.
+// Makes the text printable, without newlines at its end; lines after the first are indented by
+// `blanks`.
 std::string in_lines(std::string_view text, std::size_t blanks);
 
-// Of a log: as printable(), but colours stay, the sequences CSI … m. `colors` holds those in force
-// at the beginning, and afterwards those in force at the end; what is returned begins and ends
-// without any, each line of it too, so that nothing else is coloured by a log. Carriage returns
-// before a newline or at the end are left out.
+// Makes a log printable as printable() does, but keeps colours (the sequences CSI … m). `colors`
+// has the colours in force at the beginning, and then at the end. The result, and each line of it,
+// begins and ends without colours, so that a log colours nothing else. Carriage returns before a
+// newline or at the end are left out.
 std::string printable_log(std::string_view text, std::string* colors);
-// How many bytes of `text` can be shown by printable_log() before more comes: without a character
-// or sequence that is only begun at its end, and without carriage returns there.
+// The number of bytes of `text` that printable_log() can show before more comes: without a
+// character or sequence that is only begun at its end, and without carriage returns there.
 std::size_t showable_log(std::string_view text);
 
-// `json` is JSON. The same JSON, with what is_hidden(), odd blanks and lone marks escaped as \u….
+// Returns the JSON with hidden characters (is_hidden()), odd blanks and lone marks escaped as \u….
 std::string escaped_json(std::string json);
 
 }  // namespace lockstep

@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-// Whether a reader would not see the character as what it is.
+// Whether a reader would take the character for another one.
 bool is_odd(const Utf8Character& character, MarkWatch& marks) {
   if (character.length == 0) {
     marks.forget();

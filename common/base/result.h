@@ -25,7 +25,7 @@ enum class ErrorCode {
   corrupt,             // stored or received bytes fail a check (digest, format)
   io,                  // a system call failed
   internal,
-  unsatisfiable,  // what is there can never fulfil it, however long one waits
+  unsatisfiable,  // the present resources can never fulfil it, however long one waits
 };
 inline constexpr ErrorCode kLastErrorCode = ErrorCode::unsatisfiable;
 
@@ -36,7 +36,7 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
 
-  // The same error with "context: " before its message.
+  // Returns the same error with "context: " before its message.
   Error within(std::string_view context) const;
 };
 

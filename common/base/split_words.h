@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-// Errors say what is wrong with the text, without naming it.
+// Splits a text. Errors tell the fault without the text.
 Result<std::vector<std::string>> split_words(std::string_view text);
 
 }  // namespace lockstep

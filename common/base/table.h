@@ -40,7 +40,7 @@ template <int N>
 struct Field {};
 template <int N>
 inline constexpr Field<N> field{};
-// Sent to nobody.
+// the number of a member that is not sent
 inline constexpr Field<0> nowhere{};
 
 // A field of earlier versions: read if it is present, never written.
@@ -63,7 +63,7 @@ template <int Text, int Data>
 struct ReasonFields {};
 template <int Text, int Data>
 inline constexpr ReasonFields<Text, Data> reason_fields{};
-// The same, but every reason is written to Data: only earlier versions wrote a text.
+// As above, but every reason is written to Data, because earlier versions wrote a text only.
 template <int Text, int Data>
 struct ReasonOrOldText : ReasonFields<Text, Data> {};
 template <int Text, int Data>
@@ -84,19 +84,19 @@ enum class Cut {
   no,
   middle,  // a text keeps its beginning and its end (cut_middle); its limit is above 200 bytes
   end,     // a text ends with "…", a list loses its last items, a number becomes the nearest
-  head,    // as `end`, but a text gets no mark (head)
+  head,    // as `end`, but a text gets no mark
 };
 
 inline constexpr std::int64_t kLowest = INT64_MIN, kHighest = INT64_MAX;
 
 struct Rule {
-  // Of a number, or of each number in a list. Of a Duration in nanoseconds; default: 0 to 100
-  // years.
+  // The range of a number, or of each number in a list; of a Duration in nanoseconds. Default: 0 to
+  // 100 years.
   std::int64_t low = kLowest, high = kHighest;
-  // Of a text, or of each text in a list. 0: 64 KiB; in a map no limit.
+  // The most bytes of a text, or of each text in a list. 0: 64 KiB; in a map no limit.
   std::size_t bytes = 0;
-  std::size_t count = 0;  // of a list, a set or a map; required
-  std::size_t each = 0;   // of each list in a map
+  std::size_t count = 0;  // the most items of a list, a set or a map; required
+  std::size_t each = 0;   // the most items of each list in a map
   Cut cut = Cut::no;
   std::int64_t none = kLowest;  // this number is not written; its field has presence
   bool unless_empty = false;    // a struct or digest equal to a new one is not written
@@ -104,12 +104,13 @@ struct Rule {
   const char* since = nullptr;  // the version that added this enum; absent: the member's default
 };
 
-// Longer than any valid name: the launcher answers a request for an invalid name with "there is no
-// such …" instead of dropping the message.
+// The rule of a name. It allows more than any valid name, so that the launcher answers a request
+// for an invalid name with "there is no such …" instead of dropping the message.
 inline constexpr Rule kNameRule{.bytes = 1'024};
-inline constexpr Rule kUserNameRule{.bytes = 256};  // of users, projects, tokens
+inline constexpr Rule kUserNameRule{.bytes = 256};  // the rule for names of users, projects and
+                                                    // tokens
 inline constexpr Rule kNotNegative{.low = 0};
-inline constexpr Rule kCutText{.cut = Cut::middle};  // text for people
+inline constexpr Rule kCutText{.cut = Cut::middle};  // the rule for text for people
 
 // ---- members that are another value on the wire -------------------------------------------------
 
@@ -119,7 +120,7 @@ struct Shifted {
   int get() const { return member + By; }
   void set(int value) const { member = value - By; }
 };
-// On the wire the number is By higher; limits apply to that.
+// A member whose number is By higher on the wire; limits apply to that number.
 template <int By, class M>
 constexpr Shifted<By, M> shifted(M& member) {
   return {member};
@@ -157,7 +158,8 @@ struct WordOr {
     member = with_word<decltype(Unknown)>(word).value_or(Unknown);
   }
 };
-// An enum that is its word on the wire; Unknown: a word that this version does not know.
+// An enum that is written as its word. Unknown: the value for a word that this version does not
+// know.
 template <auto Unknown, class M>
 constexpr WordOr<Unknown, M> word_or(M& member) {
   return {member};

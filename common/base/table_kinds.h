@@ -1,5 +1,5 @@
 #pragma once
-// Of which kind a member is, for the visitors of tables (table.h).
+// The kinds of members, by which visitors of tables (table.h) treat them.
 
 #include <map>
 #include <optional>
@@ -21,7 +21,7 @@ template <class T>
 concept Bare = requires(T& t) {
   T::bare(t);
 };
-// Another value on the wire: Shifted, Negated, …
+// Whether a member is another value on the wire: Shifted, Negated, …
 template <class T>
 concept Adapted = requires(const T& t) {
   t.get();

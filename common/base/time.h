@@ -17,7 +17,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 struct Instant {
-  std::int64_t ns = 0;  // since 1970-01-01T00:00:00Z
+  std::int64_t ns = 0;  // nanoseconds since 1970-01-01T00:00:00Z
 
   friend auto operator<=>(const Instant&, const Instant&) = default;
   friend Instant operator+(Instant t, Duration d) { return {t.ns + d.count()}; }
@@ -26,10 +26,10 @@ struct Instant {
   static constexpr Instant never() { return {INT64_MAX}; }
 };
 
-// RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z
+// The time as RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z
 std::string to_string(Instant time);
 
-// For people to read: "1h02m", "3m10s", "12.5s", "8ms".
+// The duration for people: "1h02m", "3m10s", "12.5s", "8ms".
 std::string format_duration(Duration duration);
 
 // Parses "90" (seconds), "90s", "5m", "2h", "1d", "250ms". A negative result means that the text is

@@ -26,7 +26,7 @@ bool is_second(unsigned char lead, unsigned char byte) {
   }
 }
 
-// How many bytes at the beginning are valid, up to the length of the character.
+// The number of valid bytes at the beginning, up to the length of the character.
 std::size_t fitting_bytes(std::string_view text, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   std::size_t fitting = 1;

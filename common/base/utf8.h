@@ -1,6 +1,6 @@
 #pragma once
-// UTF-8 (RFC 3629) in bytes from elsewhere, which may hold anything. Whoever cuts such bytes cuts
-// between characters; bytes that are no UTF-8 may be cut anywhere.
+// Reads UTF-8 (RFC 3629) in bytes from elsewhere, which may hold anything. Callers cut such bytes
+// between characters; bytes that are not UTF-8 may be cut anywhere.
 
 #include <cstddef>
 #include <optional>
@@ -11,17 +11,17 @@ namespace lockstep {
 
 struct Utf8Character {
   char32_t code = 0;
-  std::size_t length = 0;  // in bytes; 0: there is no character, but bytes that are no UTF-8
+  std::size_t length = 0;  // in bytes; 0: the bytes are not a character of UTF-8
 };
 
 // The character at the beginning of `text`, which is not empty.
 Utf8Character first_character(std::string_view text);
 
-// How many bytes at the beginning are the beginning of a character of which the rest does not
-// follow, because something else does or the text ends: 1 to 3, or 0 if there are none.
+// The length of an incomplete character at the beginning: 1 to 3 bytes that begin one, whose rest
+// does not follow; 0: there is none.
 std::size_t begun_character(std::string_view text);
 
-// How many bytes of `text` come before a character that is only begun at its end; the size of
+// The number of bytes of `text` before a character that is only begun at its end; the size of
 // `text` if there is none.
 std::size_t whole_characters(std::string_view text);
 

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-// {2, 36}, to be compared number by number; nullopt: it is no such version.
+// {2, 36}, to be compared number by number; nullopt: the text is not a version.
 std::optional<std::vector<std::uint32_t>> version_numbers(std::string_view text);
 
 }  // namespace lockstep

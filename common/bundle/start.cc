@@ -41,7 +41,7 @@ constexpr std::size_t kMaxHeaders = 32;
 constexpr std::uintptr_t kPage = 4096;
 constexpr long kMaxErrno = 4096;
 
-// These are static, because the dynamic linker keeps pointers to both.
+// The arrays are static, because the dynamic linker keeps pointers to both.
 Elf64_Phdr program_headers[kMaxHeaders + 2];
 char linker_path[4096];
 // Only the first page of the linker's file is read; its program headers follow the ELF header.

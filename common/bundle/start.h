@@ -31,8 +31,8 @@ inline Auxiliary auxiliary_of(std::uintptr_t* stack) {
   return {reinterpret_cast<Elf64_auxv_t*>(word + 1)};
 }
 
-// Replaces "<root>/bin/program" in `path` by "<root>" + `suffix`. `length`: of the path now;
-// `size`: of the buffer. False: the result does not fit, or the path has no such root.
+// Replaces "<root>/bin/program" in `path` by "<root>" + `suffix`. `length`: the path's length now;
+// `size`: the buffer's size. False: the result does not fit, or the path has no such root.
 inline bool beside_program(char* path, std::size_t length, std::size_t size, const char* suffix) {
   for (int part = 0; part < 2; ++part) {
     while (length > 0 && path[length - 1] != '/') --length;

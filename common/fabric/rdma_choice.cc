@@ -65,8 +65,8 @@ void keep_only(PortList& ports, const Keep& keep) {
   std::erase_if(ports, [&](const FabricPort* port) { return !keep(*port); });
 }
 
-// InfiniBand and Ethernet ports are two networks. InfiniBand is used where both exist, since it is
-// faster.
+// Keeps InfiniBand or Ethernet ports, which are two networks. InfiniBand is used where both exist,
+// since it is faster.
 void keep_one_layer(PortList& ports) {
   const bool has_infiniband = std::any_of(ports.begin(), ports.end(),
                                           [](const FabricPort* port) { return !is_roce(*port); });

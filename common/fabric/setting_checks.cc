@@ -52,7 +52,7 @@ const FabricPort* port_called(const NodeFabric& fabric, const std::string& name)
   return nullptr;
 }
 
-// True if RDMA would be used here, or if the job wants it.
+// Whether RDMA would be used here, or the job wants it.
 bool rdma_counts(const CheckedNode& node) {
   return !node.rdma.ports.empty() || node.wanted != Rdma::off;
 }
@@ -95,7 +95,8 @@ std::string check_exact_interface(const std::string& name, const CheckedNode& no
   return fmt::format("this node has no interface {}; {}", name, interfaces_there(node.fabric));
 }
 
-// gloo and TensorPipe accept names only; Open MPI accepts networks, too.
+// Checks names of interfaces. gloo and TensorPipe accept names only; Open MPI accepts networks,
+// too.
 std::string check_interfaces(const std::string& value, const CheckedNode& node, bool networks) {
   for (const std::string& word : words_of_list(value)) {
     if (word.front() == '=')
@@ -202,7 +203,7 @@ std::string check_gid_index(const std::string& value, const CheckedNode& node) {
   return "";
 }
 
-// Over soft-RoCE only the link's own GID works (settings.cc says why).
+// Checks the GID index: over soft-RoCE only the link's own GID works (settings.cc says why).
 std::string check_ucx_gid_index(const std::string& value, const CheckedNode& node) {
   if (value == "auto") return "";
   const int index = number_in(value);
@@ -220,7 +221,7 @@ std::string check_ucx_gid_index(const std::string& value, const CheckedNode& nod
 
 std::string check_ucx_pkey(const std::string& value, const CheckedNode& node) {
   const int pkey = number_in(value);
-  if (pkey < 0) return "";  // not a number, such as "auto"
+  if (pkey < 0) return "";  // the value is not a number, such as "auto"
   for (const FabricPort* port : node.rdma.ports) {
     if (is_roce(*port) || port->pkeys.empty()) continue;
     const int partition = pkey & ~kFullMember;
@@ -312,7 +313,7 @@ std::string check_shm_disable(const std::string& value, const CheckedNode&) {
   return number_in(value) > 0 ? "ranks of one node talk through the network" : "";
 }
 
-// Open MPI fails if both lists are set.
+// The warning if both lists are set, with which Open MPI fails.
 std::string refused_pair(const std::string& name, const VariableMap& all) {
   constexpr std::string_view kInclude = "_if_include", kExclude = "_if_exclude";
   if (!name.starts_with("OMPI_MCA_")) return "";

@@ -1,5 +1,5 @@
 #pragma once
-// What looks like a mistake in a network variable that a job or an operator sets: an interface or a
+// Finds likely mistakes in a network variable that a job or an operator sets: an interface or a
 // port that this node does not have, a GID index out of range, RDMA turned off for a job that wants
 // it. A warning is for people: the value stays as it was set. Pure.
 
@@ -28,7 +28,7 @@ using VariableMap = std::map<std::string, std::string>;
 std::string warning_for(const std::string& name, const std::string& value, const VariableMap& all,
                         const CheckedNode& node);
 
-// Of a number as NCCL and UCX read it, "3" or "0x8001"; -1: it is none.
+// Reads a number as NCCL and UCX do, "3" or "0x8001"; -1: the text is not a number.
 int number_in(std::string_view text);
 
 }  // namespace lockstep

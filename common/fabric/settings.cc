@@ -97,7 +97,7 @@ class RankSettings {
     for (const char* variable : {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME"})
       set(variable, name, source, reason, warning);
     if (!is_mpi(spec_)) return;
-    // MPICH's two providers of TCP.
+    // MPICH's two providers of TCP have a variable each.
     for (const char* variable : {"FI_TCP_IFACE", "FI_SOCKETS_IFACE"})
       set(variable, name, source, reason, warning);
     // Open MPI fails if a list of each kind is set.
@@ -147,8 +147,9 @@ class RankSettings {
     set_for_rdma("NCCL_IB_ADDR_FAMILY", "AF_INET", why);
   }
 
-  // UCX sets connections up by datagrams. Over soft-RoCE those from an IPv4 GID are lost (seen with
-  // UCX 1.13 on Linux 6.1: "unhandled timeout error"); those from the link's IPv6 GID arrive.
+  // Sets the GID for UCX, which sets connections up by datagrams. Over soft-RoCE datagrams from an
+  // IPv4 GID are lost (seen with UCX 1.13 on Linux 6.1: "unhandled timeout error"); from the link's
+  // IPv6 GID they arrive.
   void set_gid_index_of_soft_roce() {
     if (!std::all_of(rdma_.ports.begin(), rdma_.ports.end(),
                      [](const FabricPort* port) { return is_software(*port); }))
@@ -184,8 +185,8 @@ class RankSettings {
                    "the traffic class that this machine has for RDMA");
   }
 
-  // A hypervisor shows GPUs and ports as far apart. NCCL would then read the GPUs' memory through
-  // the processor, and order every write.
+  // Sets variables for GPUs. A hypervisor shows GPUs and ports as far apart. NCCL would then read
+  // the GPUs' memory through the processor, and order every write.
   void set_for_gpus() {
     if (place_.gpus.empty() || !fabric_.virtual_machine) return;
     set_for_rdma("NCCL_IB_PCI_RELAXED_ORDERING", "1",
@@ -221,7 +222,8 @@ class RankSettings {
     return {first, first + static_cast<std::ptrdiff_t>(share)};
   }
 
-  // If several ports are equally near to several GPUs, each GPU gets another port.
+  // The port of a GPU. If several ports are equally near to several GPUs, each GPU gets another
+  // port.
   const FabricPort* port_of_gpu(int index) const {
     const FabricGpu* gpu = gpu_with_index(fabric_, index);
     if (gpu == nullptr) return nullptr;
@@ -268,8 +270,8 @@ class RankSettings {
                  : "");
   }
 
-  // Without an RDMA port Open MPI uses these components anyway. Not loading the others (UCX,
-  // libfabric and their libraries) saves most of a short job's time.
+  // Sets Open MPI's components. Without an RDMA port it uses these anyway. Not loading the others
+  // (UCX, libfabric and their libraries) saves most of a short job's time.
   void set_open_mpi() {
     if (is_known() ? rdma_.ports.empty() : !place_.has_rdma_device) {
       const std::string why = is_known() ? rdma_.why : "this node has no RDMA device";

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kLoopback = "lo";
 
-// The interface's address in the network; nullptr: it has none there.
+// The interface's address in the network; nullptr: it has no address there.
 const FabricAddress* address_in(const FabricInterface& interface, const std::string& network) {
   const auto parsed = parse_ip_network(network);
   if (!parsed) return nullptr;

@@ -1,6 +1,7 @@
 #pragma once
-// The interface over which the ranks of a node open their sockets to those of other nodes, and why
-// that one: the operator's, the one that the gang's probe found, else that of the route. Pure.
+// Chooses the interface over which a node's ranks open sockets to ranks of other nodes, and gives
+// the reason: the operator's interface, the one that the gang's probe found, else the route's.
+// Pure.
 
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ struct SocketInterface {
   std::string name;
   SettingSource source = SettingSource::fixed;
   std::string reason;
-  std::string warning;  // what of fabric.yml cannot be followed here; "": nothing
+  std::string warning;  // the rule of fabric.yml that cannot be followed here; "": there is none
 };
 
 struct SocketQuestion {
@@ -25,10 +26,10 @@ struct SocketQuestion {
   std::string route_interface;  // see RankPlace
 };
 
-// nullopt: none is known, and libraries choose by themselves.
+// Chooses the interface; nullopt: none is known, and libraries choose by themselves.
 std::optional<SocketInterface> choose_interface(const SocketQuestion& question);
 
-// Null: the node has none of this name.
+// Finds an interface by name; null: the node has none of this name.
 const FabricInterface* interface_named(const NodeFabric& fabric, const std::string& name);
 
 }  // namespace lockstep

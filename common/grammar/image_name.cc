@@ -26,7 +26,8 @@ bool all_of(std::string_view text, bool (*holds)(char)) {
   return std::all_of(text.begin(), text.end(), holds);
 }
 
-// Lower-case letters and digits, separated by one '.', one or two '_', or any number of '-'.
+// Whether a text is lower-case letters and digits, separated by one '.', one or two '_', or any
+// number of '-'.
 bool is_component(std::string_view text) {
   const auto is_end = [](char c) { return is_lower(c) || is_digit(c); };
   if (text.empty() || !is_end(text.front()) || !is_end(text.back())) return false;
@@ -89,8 +90,8 @@ class Name {
     return {};
   }
 
-  // A short id as `docker images` prints it. An engine would read it as an id, a registry as a
-  // name.
+  // Refuses a short id as `docker images` prints it: an engine would read it as an id, a registry
+  // as a name.
   Status check_short_id() const {
     const bool is_id =
         image_.size() >= kShortIdDigits && image_.size() < kHexDigits && all_of(image_, is_hex);

@@ -9,19 +9,20 @@
 namespace lockstep {
 
 struct IpNetwork {
-  std::array<std::uint8_t, 16> bytes = {};  // of IPv4 the first four
+  std::array<std::uint8_t, 16> bytes = {};  // IPv4 uses the first four
   bool is_v4 = false;
   int prefix = 0;  // bits
 };
 
-// An address without a prefix length is a network of its own. nullopt: it is none, or has bits
-// behind its prefix.
+// Reads a network. An address without a prefix length is a network of its own. nullopt: the text is
+// not a network, or has bits behind its prefix.
 std::optional<IpNetwork> parse_ip_network(const std::string& text);
 
-// `address` is written without a prefix length. False for a text that is not an address.
+// Whether a network has an address, which is written without a prefix length. False for a text that
+// is not an address.
 bool has_address(const IpNetwork& network, const std::string& address);
 
-// fe80::/10 and 169.254.0.0/16, which no router passes on.
+// Whether an address is of fe80::/10 or 169.254.0.0/16, which no router passes on.
 bool is_link_local(const std::string& address);
 
 }  // namespace lockstep

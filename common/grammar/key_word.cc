@@ -18,7 +18,7 @@ constexpr std::size_t kKeyBytes = 32, kZ85Characters = 40, kBodyCharacters = 52,
 
 using KeyBytes = std::array<unsigned char, kKeyBytes>;
 
-// ZeroMQ RFC 32: four bytes, the most significant first, become five digits of base 85.
+// Reads ZeroMQ RFC 32: four bytes, the most significant first, become five digits of base 85.
 std::optional<KeyBytes> from_z85(std::string_view text) {
   if (text.size() != kZ85Characters) return std::nullopt;
   KeyBytes bytes{};

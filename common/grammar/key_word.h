@@ -13,8 +13,8 @@ namespace lockstep {
 
 std::string key_word(const PublicKey& key);  // a key that is not z85 is returned unchanged
 
-// Accepts the form that key_word() returns, and the z85 form that older programs print.
-// invalid_argument: the message says what is wrong with the text.
+// Reads the form that key_word() returns, and the z85 form that older programs print. Returns
+// invalid_argument with what is wrong with the text.
 Result<PublicKey> key_from_word(std::string_view text);
 
 }  // namespace lockstep

@@ -10,8 +10,8 @@ namespace lockstep {
 
 // "${{GROUP.NAME}}".
 std::string expression_of(std::string_view group, std::string_view name);
-// `text` with the expression of each of `values` replaced. A value that was put in is not looked at
-// again for the same name.
+// Returns `text` with the expression of each of `values` replaced. An inserted value is not
+// searched again for the same name.
 std::string put_in_expressions(std::string text, std::string_view group,
                                const std::map<std::string, std::string>& values);
 

@@ -90,7 +90,7 @@ class Reader {
     while (!is_done() && holds(next())) ++at_;
     return text_.substr(from, at_ - from);
   }
-  // A name such as "numpy": letters, digits, and between them '.', '-' and '_'.
+  // Takes a name such as "numpy": letters, digits, and between them '.', '-' and '_'.
   std::string_view take_name() {
     if (!is_word(next())) return {};
     const std::size_t from = at_;
@@ -138,7 +138,7 @@ class Reader {
             : fmt::format("expected a version, ';' or the end of the line, found '{}'", rest()));
   }
 
-  // The address ends at a ';' beside a blank; other ';' belong to it.
+  // Reads an address. It ends at a ';' beside a blank; other ';' belong to it.
   bool read_address() {
     const std::string_view address = take_while([](char c) { return !is_blank(c); });
     const bool ends = address.ends_with(';');
@@ -202,7 +202,8 @@ class Reader {
 
   // ---- a marker ---------------------------------------------------------------------------------
 
-  // The precedence of 'and' and 'or' does not matter here: any order of them is valid.
+  // Reads a marker. The precedence of 'and' and 'or' does not matter here: any order of them is
+  // valid.
   bool read_marker() {
     std::size_t depth = 0, open = 0;
     for (;;) {
@@ -244,7 +245,7 @@ class Reader {
     return from >= text_.size() ? "the end of the marker" : fmt::format("'{}'", text_.substr(from));
   }
 
-  // A value such as "python_version" or "'3.9'".
+  // Reads a value such as "python_version" or "'3.9'".
   bool read_value() {
     const std::size_t from = at_;
     if (next() == '\'' || next() == '"') {
@@ -270,7 +271,7 @@ class Reader {
 
   // ---- options behind it ------------------------------------------------------------------------
 
-  // The next word as a shell would split it, with its quotes; nullopt: no word is left.
+  // Takes the next word as a shell would split it, with its quotes; nullopt: no word is left.
   std::optional<std::string_view> take_option_word(std::size_t& at) const {
     while (at < options_.size() && is_blank(options_[at])) ++at;
     if (at == options_.size()) return std::nullopt;

@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-// nullopt: the text is not a time of Slurm ("UNLIMITED", "NOT_SET"), or is over a hundred years.
+// Reads a time of Slurm. nullopt: the text has another form ("UNLIMITED", "NOT_SET"), or is over a
+// hundred years.
 std::optional<Duration> parse_slurm_time(const std::string& text);
 
 }  // namespace lockstep

@@ -9,10 +9,10 @@ namespace lockstep::spec {
 
 inline constexpr std::string_view kVersionOperators = "=<>!~";  // the characters of operators
 
-// What is wrong with an operator, "" = nothing.
+// The fault in an operator; "": it has none.
 std::string fault_of_operator(std::string_view word);
 
-// What is wrong with the version after a valid operator `word` other than '===', "" = nothing.
+// The fault in the version after a valid operator `word` other than '==='; "": it has none.
 std::string fault_of_version(std::string_view word, std::string_view version);
 
 }  // namespace lockstep::spec

@@ -19,14 +19,16 @@ namespace lockstep::io {
 enum class Resolve { by_kernel, by_name };
 Resolve resolve_here();  // asked once in a process
 
-// `path` is relative and has no "..". On failure the returned Fd is empty and errno says why: ELOOP
-// or ENOTDIR when the path has a symlink, EXDEV when it leads out of `base`.
+// Opens a file below `base`. `path` is relative and has no "..". On failure the returned Fd is
+// empty and errno says why: ELOOP or ENOTDIR when the path has a symlink, EXDEV when it leads out
+// of `base`.
 Fd open_beneath(int base, const std::string& path, int flags, mode_t mode = 0,
                 Resolve how = resolve_here());
 
 // Removes the entry `name` of `folder`, with everything in it. The tree may have any depth; few
 // descriptors are used, and no symlink is followed and no other mount entered. A missing entry is
-// success. conflict: a file system is mounted in it, or it is filled or moved meanwhile.
+// success. Returns conflict if a file system is mounted in it, or if it is filled or moved
+// meanwhile.
 Status remove_tree_at(int folder, const std::string& name, const std::string& shown);
 
 struct FolderOwner {
@@ -50,7 +52,8 @@ class Folder {
   Result<Folder> make_for(const std::string& name, const FolderOwner& owner, mode_t mode) const;
   // Changes the owner first and the mode last, so that it is closed to all others until then.
   Status give(const FolderOwner& owner, mode_t mode) const;
-  // Within one file system. An existing `as` is replaced only if it is an empty folder.
+  // Moves an entry within one file system. An existing `as` is replaced only if it is an empty
+  // folder.
   Status move(const std::string& name, const Folder& to, const std::string& as) const;
   Status remove(const std::string& name) const;
 

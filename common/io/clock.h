@@ -22,7 +22,7 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// The same, but it also counts the time while the machine sleeps. For leases, because the other
+// A steady clock that also counts the time while the machine sleeps. For leases, because the other
 // side does not sleep.
 class BootTimeClock final : public Clock {
  public:
@@ -37,7 +37,7 @@ class BootTimeClock final : public Clock {
 // machine's.
 Instant wall_clock();
 
-// Time since the machine was booted, sleep included. It is the same in all containers and never
+// The time since the machine was booted, sleep included. It is the same in all containers and never
 // goes back within a boot.
 Duration since_boot();
 

@@ -18,7 +18,7 @@
 namespace lockstep::io {
 namespace {
 
-// Everything that the child needs, prepared before the fork.
+// The data that the child needs, prepared before the fork.
 struct Prepared {
   std::string program, directory, log_path;
   int input = -1;

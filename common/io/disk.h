@@ -43,9 +43,10 @@ int unlink(const char* path);
 int unlinkat(int folder, const char* path, int flags);
 int rmdir(const char* path);
 int fchown(int fd, uid_t uid, gid_t gid);
-int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);  // follows no symlink
+// fchown() that follows no symlink
+int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);
 int fchmod(int fd, mode_t mode);
-int fchmod_path(int fd, mode_t mode);  // for a descriptor that was opened with O_PATH
+int fchmod_path(int fd, mode_t mode);  // fchmod() for a descriptor that was opened with O_PATH
 
 // ---- faults, for tests --------------------------------------------------------------------------
 
@@ -55,7 +56,7 @@ enum class Call { create, write, sync, resize, folder, rename, link, remove, ope
 
 struct Fault {
   int error = 0;                     // errno of the call
-  std::optional<std::size_t> first;  // for a write: it writes only this many bytes and returns that
+  std::optional<std::size_t> first;  // for a write: only this many bytes are written
 };
 
 class Faults {
@@ -69,7 +70,7 @@ class Faults {
 // must report; nullopt: none.
 std::optional<Fault> fault(Call call, std::size_t bytes = 0);
 
-// While this object exists, `faults` is asked before each call. One at a time in a process.
+// Puts `faults` before each call while this object exists. One at a time in a process.
 class InFront {
  public:
   explicit InFront(Faults& faults);

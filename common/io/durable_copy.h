@@ -24,8 +24,8 @@ Status link_or_copy(const std::string& from, const std::string& to);
 // but not while the FileLock is held.
 class SharedLock {
  public:
-  // Blocks. not_found: the file does not exist. It is not made here, because the owner might not be
-  // able to open it then.
+  // Takes the lock; blocks. Returns not_found if the file does not exist: a file made here might be
+  // closed to the owner.
   static Result<SharedLock> acquire(const std::string& path);
 
  private:

@@ -23,22 +23,23 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   enum class Interest { read, write };
-  // Level-triggered. A second watch of the same (fd, interest) replaces the handler.
-  // Handlers may watch and unwatch anything, themselves included.
+  // Watches a descriptor, level-triggered. A second watch of the same (fd, interest) replaces the
+  // handler. Handlers may watch and unwatch anything, themselves included.
   void watch(int fd, Interest interest, Handler handler);
   void unwatch(int fd, Interest interest);
-  // `zmq_socket` is a void* of libzmq; the handler is called while it has something to receive.
+  // Watches a `zmq_socket`, a void* of libzmq; the handler is called while it has something to
+  // receive.
   void watch_socket(void* zmq_socket, Handler handler);
   void unwatch_socket(void* zmq_socket);
   // Blocks the signals in this thread (call before any thread starts) and calls the handler on the
   // loop.
   Status watch_signals(const std::vector<int>& signals, std::function<void(int)> handler);
 
-  // From any thread: runs `work` on the loop's thread, in order.
+  // Runs `work` on the loop's thread, in order. From any thread.
   void post(Handler work);
 
-  // One turn: waits until something is ready or `timeout` has passed, then runs all handlers that
-  // are ready. With Duration::max() it waits without limit.
+  // Runs the loop once: waits until something is ready or `timeout` has passed, then runs all
+  // handlers that are ready. With Duration::max() it waits without limit.
   void turn(Duration timeout);
 
  private:

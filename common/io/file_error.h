@@ -9,7 +9,7 @@
 
 namespace lockstep::io {
 
-// `what` says what was attempted, as in "open"; the message also has the path.
+// Makes an error. `what` is the attempted action, as in "open"; the message also has the path.
 inline Error file_error(int errnum, std::string_view what, const std::string& path) {
   Error error = errno_error(errnum, std::string(what) + " " + path);
   if (errnum == ENOENT || errnum == ENOTDIR) error.code = ErrorCode::not_found;

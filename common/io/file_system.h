@@ -42,7 +42,7 @@ class Fd {
 Result<std::string> read_file(const std::string& path, Bytes limit = mebibytes(256));
 // Reads standard input to its end. Errors call it "standard input".
 Result<std::string> read_standard_input(Bytes limit = mebibytes(256));
-// The same as read_file, but it never blocks: a pipe, a device or a folder is refused
+// Reads a file as read_file does, but never blocks: a pipe, a device or a folder is refused
 // (unsupported).
 Result<std::string> read_regular_file(const std::string& path, Bytes limit = mebibytes(256));
 // Writes a temporary file in the same directory and renames it. When `durable`, also syncs the file
@@ -61,7 +61,7 @@ Status write_all(int fd, std::string_view data);
 // process dies.
 class FileLock {
  public:
-  // nullopt: someone else holds it.
+  // Takes the lock; nullopt: someone else holds it.
   static Result<std::optional<FileLock>> try_acquire(const std::string& path);
   static Result<FileLock> acquire(const std::string& path);  // blocks
 

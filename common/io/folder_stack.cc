@@ -13,7 +13,7 @@
 namespace lockstep::io {
 namespace {
 
-// Open folders; each needs a descriptor and a buffer of 32 KiB.
+// The most open folders; each needs a descriptor and a buffer of 32 KiB.
 constexpr std::size_t kMostOpen = 32;
 
 }  // namespace

@@ -25,12 +25,12 @@ struct FolderFacts {
   mode_t mode = 0;
   uid_t uid = 0;
 };
-// False: failed, and errno says why.
+// Reads a folder's facts. False: failed, and errno says why.
 bool look_at_folder(int fd, FolderFacts& facts);
 
 class FolderStack {
  public:
-  // Where the listing of a folder continues after the folder was closed and reopened.
+  // The place at which the listing of a folder continues after the folder was closed and reopened.
   enum class Reopened { from_start, behind_child };
   FolderStack(std::string shown, Reopened reopened)
       : shown_(std::move(shown)), reopened_(reopened) {}
@@ -45,7 +45,7 @@ class FolderStack {
   Result<std::string> leave();
 
   bool empty() const { return levels_.empty(); }
-  std::size_t depth() const { return levels_.size(); }  // the top is 1
+  std::size_t depth() const { return levels_.size(); }  // the depth; 1 at the top
   int fd() const;                                       // the descriptor of the deepest folder
   // The path of `name` in the deepest folder, for messages; "": of the folder itself.
   std::string shown(const std::string& name = "") const;
@@ -62,7 +62,7 @@ class FolderStack {
   struct Open {
     std::unique_ptr<DIR, Closer> stream;
     std::string name;
-    long position = 0;  // after the entry that next() returned
+    long position = 0;  // the position after the entry that next() returned
   };
   Status push_open(Fd folder, std::string name, bool deepest);
 

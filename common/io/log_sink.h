@@ -1,5 +1,5 @@
 #pragma once
-// The format of all daemons' logs. Messages contain texts of others (names, paths, messages of
+// The format of all daemons' logs. Messages contain foreign texts (names, paths, messages of
 // programs), and operators read them on terminals. So each message goes through printable(), and
 // its lines after the first are indented, so that none of them looks like another message. Times
 // are in UTC: "2026-01-31T12:00:00.000Z warning text".

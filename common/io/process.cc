@@ -117,7 +117,8 @@ std::optional<ProcessIdentity> process_identity_from(const std::string& text) {
 Result<Fd> open_process(const ProcessIdentity& who) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
   if (!fd && errno != ESRCH) return errno_error(errno, fmt::format("watch process {}", who.pid));
-  // Checked after the open, because from then on the descriptor cannot mean another process.
+  // The process is checked after the open, because from then on the descriptor cannot mean another
+  // process.
   if (!fd || !is_alive(who)) {
     return make_error(ErrorCode::not_found, fmt::format("process {} is gone", who.pid));
   }

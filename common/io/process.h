@@ -19,17 +19,18 @@ struct ProcessIdentity {
   std::uint64_t start_ticks = 0;  // /proc/PID/stat field 22
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
-std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
-bool is_alive(const ProcessIdentity& who);         // false for zombies
+std::optional<ProcessIdentity> identify(int pid);  // nullopt: the process does not exist
+bool is_alive(const ProcessIdentity& who);         // whether the process runs; false for zombies
 // True when the process has ended, or was killed and still waits for the disk: then it does no work
 // any more, but still holds its locks.
 bool is_ending(const ProcessIdentity& who);
 std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
-// A pidfd. It becomes readable when the process has ended, even while it is a zombie. not_found:
-// the process does not exist any more.
+// Opens a pidfd. It becomes readable when the process has ended, even while it is a zombie. Returns
+// not_found if the process does not exist any more.
 Result<Fd> open_process(const ProcessIdentity& who);
-// Never signals another process that got the pid later. A process that has ended is success.
+// Signals the process, and never another one that got the pid later. A process that has ended is
+// success.
 Status signal_process(const ProcessIdentity& who, int signal);
 
 struct DetachedStart {
@@ -40,7 +41,8 @@ struct DetachedStart {
   std::string log_path;  // stdout and stderr, appended; "" = /dev/null
   int input = -1;        // stdin; -1 = /dev/null
 };
-// Double fork + setsid: the child outlives us, and init reaps it. Waits until exec has succeeded.
+// Starts a program by double fork and setsid: the child outlives us, and init reaps it. Waits until
+// exec has succeeded.
 Result<ProcessIdentity> start_detached(const DetachedStart& start);
 
 struct User {
@@ -52,12 +54,13 @@ struct User {
 Result<User> find_user(const std::string& name);
 Result<User> current_user();
 
-// Boot id + start time of PID 1, so that a container's restart counts as a reboot (DESIGN §4).
+// The id of the boot: boot id and start time of PID 1, so that a container's restart counts as a
+// reboot (DESIGN §4).
 BootId current_boot();
 // The kernel's boot id + network namespace inode: equal for nodes that share a loopback.
 std::string current_host_id();
 std::string host_name();
-// Directory of the running executable.
+// The directory of the running executable.
 std::string program_directory();
 // The path of another program of this installation: in the directory of the running one, as in a
 // build or a bundle; otherwise in ../libexec/lockstep, where `cmake --install` puts programs that
@@ -70,7 +73,7 @@ std::map<std::string, std::string> own_environment();
 // Disables core dumps of this process, because it holds secrets, and of its children, unless they
 // raise their limit again, as ranks do.
 void forbid_core_dumps();
-// 64 bits from getrandom(2).
+// Random 64 bits from getrandom(2).
 std::uint64_t random_u64();
 
 }  // namespace lockstep::io

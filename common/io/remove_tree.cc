@@ -40,7 +40,7 @@ class Remover {
   int refills_ = 0;
 };
 
-// A tree may have folders without permissions; their owner may remove them all the same.
+// Opens a folder to remove it. It may have no permissions; its owner may remove it all the same.
 Fd open_for_removal(int parent, const std::string& name) {
   Fd folder(disk::openat(parent, name.c_str(), kFolder));
   if (folder || errno != EACCES) return folder;
@@ -71,7 +71,7 @@ Status Remover::step() {
   return entry == nullptr ? leave() : remove_entry(entry->d_name, entry->d_type);
 }
 
-// An entry may change between two calls, so each call reports what it found.
+// Removes an entry. It may change between two calls, so each call reports what it found.
 Status Remover::remove_entry(const std::string& name, unsigned char type) {
   const int parent = stack_.fd();
   if (type != DT_DIR) {
@@ -103,7 +103,7 @@ Status Remover::enter(int parent, const std::string& name) {
   return stack_.enter(std::move(folder), facts, name);
 }
 
-// The folder is removed from the one above it, by its name or as one of its entries.
+// Removes the folder from the one above it, by its name or as one of its entries.
 Status Remover::leave() {
   const bool is_top = stack_.depth() == 1;
   TRY_ASSIGN(const std::string name, stack_.leave());

@@ -11,7 +11,7 @@ namespace lockstep::io {
 Result<int> read_version(const std::string& path);
 Status write_version(const std::string& path, int version);
 
-// unsupported when the tree is newer than `ours`; the message names both versions.
+// Checks a tree's version. Returns unsupported, with both versions, if it is newer than `ours`.
 Status expect_version(const std::string& path, int ours, const std::string& what);
 // Writes `ours` unless the file has it already. For trees whose older versions need no migration.
 Status record_version(const std::string& path, int ours);

@@ -69,8 +69,8 @@ Status decode(std::string_view bytes, const Expect& expect, const Visit& visit) 
   // Bytes of a symlink with one character in its name and in its target.
   constexpr std::size_t kSmallestEntry = 6;
   if (!in.varint(count) || count > bytes.size() / kSmallestEntry) return broken(in, "bad count");
-  // A hostile object may claim an entry for every six bytes, so memory only grows with the entries
-  // that exist.
+  // Memory grows only with the entries that exist, since a hostile object may claim an entry for
+  // every six bytes.
   expect(std::min<std::uint64_t>(count, bytes.size() / 40 + 1));
   Entry entry;
   std::string_view previous;

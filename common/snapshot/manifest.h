@@ -1,5 +1,5 @@
 #pragma once
-// A directory as a value: its sorted entries, and their only encoding as bytes. A directory object
+// A directory as a value: its sorted entries, and their one encoding as bytes. A directory object
 // is a blob; its SHA-256 is the directory's digest, and a root digest names a whole tree. The
 // decoder is strict: it accepts only the canonical encoding, and no name that could lead out of the
 // directory. No I/O here.
@@ -7,8 +7,8 @@
 //   object := "LSD" version(1) count entry*    entries in ascending byte order of unique names
 //   entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
 //             file, directory: size digest(32);  symlink: target_length target
-// Numbers are LEB128 varints in their shortest form. mode <= 07777. The size of a directory is that
-// of its object.
+// Numbers are LEB128 varints in their shortest form. mode <= 07777. The size of a directory is its
+// object's size.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@ struct Entry {
   EntryKind kind = EntryKind::file;
   std::uint32_t mode = 0;  // permission bits, 07777; 0 for symlinks
   std::uint64_t size = 0;  // file: bytes; directory: bytes of its object; symlink: 0
-  Digest digest;           // file, directory
+  Digest digest;           // for a file or directory
   std::string target;      // symlink: as read, never followed
   friend bool operator==(const Entry&, const Entry&) = default;
 };
@@ -42,14 +42,16 @@ inline constexpr std::size_t kMaxNameBytes = 255;
 inline constexpr std::size_t kMaxTargetBytes = 4095;
 inline constexpr std::size_t kMaxDirectoryObjectBytes = std::size_t{256} << 20;
 inline constexpr int kMaxTreeDepth = 256;
-inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;  // when a tree is written out
+// the most entries of a tree that is written out
+inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;
 
-// CHECKs that the entries are sorted and valid, because only our own code makes them.
+// Encodes a directory. CHECKs that the entries are sorted and valid, because only our own code
+// makes them.
 std::string encode(const Directory& directory);
-// corrupt: the message says what is wrong and at which byte.
+// Reads a directory. Returns corrupt with the fault and its byte.
 Result<Directory> decode_directory(std::string_view bytes);
-// The same without keeping the entries: an object may have millions. `visit` gets them in order,
-// before those behind them are known to be valid. When it returns false, the rest is not looked at.
+// Reads a directory without keeping the entries: an object may have millions. `visit` gets them in
+// order, before later ones are known to be valid. When it returns false, the rest is not read.
 Status each_entry(std::string_view bytes, const std::function<bool(const Entry&)>& visit);
 
 // Why this cannot be the name of an entry; "" when it can.

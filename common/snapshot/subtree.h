@@ -15,7 +15,8 @@ struct Subtree {
   std::string file;  // the name of the one file in `root`; "": the part is a folder
 };
 
-// `path`: "a/b", "" = the whole tree. not_found: nothing is there; unsupported: a symlink is.
+// Finds the subtree at `path`: "a/b", "" = the whole tree. Returns not_found if nothing is there,
+// and unsupported if a symlink is.
 Result<Subtree> subtree(const Digest& root, const std::string& path,
                         const DirectoryObjects& objects);
 

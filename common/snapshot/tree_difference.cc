@@ -12,7 +12,7 @@ class Comparer {
 
   FileChanges found;
 
-  // Compares folders at `path`, which ends with '/' or is empty. nullopt: no such folder.
+  // Compares folders at `path`, which ends with '/' or is empty. nullopt: the folder is missing.
   Status compare(const std::optional<Digest>& was, const std::optional<Digest>& is,
                  const std::string& path, int depth) {
     if (was == is || found.more) return {};
@@ -60,7 +60,7 @@ class Comparer {
     ++counter;
   }
 
-  // False: enough differences were found.
+  // Counts an entry. False: enough differences were found.
   bool take_entry() {
     found.more = left_ == 0;
     if (!found.more) --left_;

@@ -11,12 +11,13 @@
 
 namespace lockstep::snapshot {
 
-// After this many entries of folders that differ, the count ends, with FileChanges::more.
+// The number of compared entries of folders that differ after which the count ends, with
+// FileChanges::more.
 inline constexpr std::uint64_t kMaxComparedEntries = 1'000'000;
 
-// A file or symlink that only `is` has was added; one that differs in content, target or mode was
-// changed; a folder's own mode does not count. `was`, `is`: roots; nullopt: an empty tree. `read`
-// returns a directory object; its errors end the comparison.
+// Counts differences. A file or symlink that only `is` has was added; one that differs in content,
+// target or mode was changed; a folder's own mode does not count. `was`, `is`: roots; nullopt: an
+// empty tree. `read` returns a directory object; its errors end the comparison.
 Result<FileChanges> tree_difference(const std::optional<Digest>& was,
                                     const std::optional<Digest>& is,
                                     const std::function<Result<std::string>(const Digest&)>& read,

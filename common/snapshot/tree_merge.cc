@@ -72,7 +72,7 @@ Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::str
   return out;
 }
 
-// The entry of the lowest rank. If it is a folder, it is joined with those of the others.
+// The merged entry of one name: the entry of the lowest rank; folders of several ranks are joined.
 Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::string& path,
                                   int depth, std::vector<NodeEntry>& left_over) {
   Entry first = same_name.front().entry;
@@ -98,7 +98,8 @@ Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::s
 
 std::string beside_name(const std::string& name, int node_rank, int tries) {
   std::string suffix = ".node" + std::to_string(node_rank);
-  // Numbered after a few tries: a folder may have many such names, and a suffix must stay short.
+  // The most bars of a name. Later names are numbered: a folder may have many of them, and a suffix
+  // must stay short.
   constexpr int kMaxBars = 8;
   suffix.append(static_cast<std::size_t>(std::min(tries, kMaxBars)), '_');
   if (tries > kMaxBars) suffix += std::to_string(tries);
@@ -126,7 +127,7 @@ class CheckpointMerger {
                       const std::string& path, int depth);
 
  private:
-  struct Versions {  // versions of one name
+  struct Versions {  // the versions of one name
     std::optional<Entry> base;
     std::vector<NodeEntry> nodes;
   };

@@ -32,10 +32,10 @@ struct DirectoryObjects {
 Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
                            std::vector<Beside>& beside);
 
-// All nodes began with `base` (absent: with nothing), and `trees` are the results. A node's change
-// of an entry wins over the unchanged entry on the others. Of different changes of one entry, that
-// of the lowest node rank wins. An entry that one node removed is removed, unless another node
-// changed it. `trees` is not empty.
+// Merges the trees of all nodes, which began with `base` (absent: with nothing). A node's change of
+// an entry wins over the unchanged entry on the others. If several nodes changed an entry, the
+// lowest node rank wins. An entry that one node removed is removed, unless another node changed it.
+// `trees` is not empty.
 Result<Digest> merge_checkpoints(const std::optional<Digest>& base, std::vector<NodeTree> trees,
                                  const DirectoryObjects& objects);
 

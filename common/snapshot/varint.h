@@ -34,7 +34,8 @@ class ByteReader {
     at_ += count;
     return true;
   }
-  // False at the end, for more than 64 bits, and for an encoding that is longer than needed.
+  // Reads a number. False at the end, for more than 64 bits, and for an encoding that is longer
+  // than needed.
   bool varint(std::uint64_t& value) {
     value = 0;
     for (int shift = 0; shift < 64; shift += 7) {

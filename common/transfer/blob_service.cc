@@ -68,7 +68,7 @@ PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_v
   const std::uint64_t losses = store.losses();  // read before anything is checked
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
-    // On disk already, at least until the next collection; then it is not read either.
+    // The piece is on disk already, at least until the next collection; then it is not read either.
     const bool was_here = on_piece && store.size(piece.digest).has_value();
     const auto stored = store.put_piece(piece, peer, lease, asker);
     if (!stored) return {not_stored(stored.error()), losses};

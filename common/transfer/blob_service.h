@@ -18,12 +18,12 @@ namespace lockstep::transfer {
 // Turns an error into a refusal. If a limit was reached, for_now is set, so that the asker may ask
 // again.
 BulkRefused refusal(const Error& error);
-// The same for uploads: for_now and no_space are set unless the sender is wrong, since all other
-// errors are about this side's own disk, and nothing that was sent may be lost for them.
+// The refusal of an upload: for_now and no_space are set unless the sender is wrong, since all
+// other errors concern this side's own disk, and nothing that was sent may be lost for them.
 BulkRefused not_stored(const Error& error);
 
-// MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
-// `peer` keeps the incomplete uploads of different peers apart.
+// Answers MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or
+// BulkRefused. `peer` keeps the incomplete uploads of different peers apart.
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request,
                    snapshot::Lease lease = snapshot::Lease::lasting);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
@@ -31,7 +31,7 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
 // The reply to PutBlobs in two steps, put() and make_durable(), which may run on two threads, so
 // that one sync serves many requests.
 struct PutAnswer {
-  BulkMessage reply;  // to be sent after make_durable()
+  BulkMessage reply;  // the reply, to be sent after make_durable()
   std::uint64_t losses = 0;
 };
 // Called for each piece. `was_here`: its blob was complete before, so the store ignored the piece;
@@ -50,8 +50,8 @@ inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 // Each has at most kMaxBulkMessageBytes. The last one is marked, or is a BulkRefused.
 class BlobReader {
  public:
-  // A message ends once it holds `enough` bytes. With smaller messages, streams take turns more
-  // often.
+  // Reads blobs into messages. A message ends once it has `enough` bytes. With smaller messages,
+  // streams take turns more often.
   BlobReader(const snapshot::BlobStore& store, GetBlobs request,
              std::size_t enough = kEnoughForOneMessage);
   std::optional<BulkMessage> next();  // nullopt: there are no more

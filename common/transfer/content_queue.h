@@ -31,13 +31,13 @@ class ContentQueue final : public snapshot::ContentTaker {
   // ---- for the sending thread ----
   std::vector<TakenContent> take_all();
   bool empty() const;
-  // From now on make_room() waits for room. Before this call it returns false when there is none,
+  // Lets make_room() wait for room from now on. Before, it returns false when there is none,
   // because the other side may not be answering.
   void let_wait();
   // Discards all contents. From now on the queue accepts none, and no reader waits.
   void close();
-  // The readers are done. `whole`: they succeeded, and the contents in the queue are still to be
-  // sent.
+  // Tells that the readers are done. `whole`: they succeeded, and the contents in the queue are
+  // still to be sent.
   void end(bool whole);
   bool ended() const;
   bool ended_early() const;  // the readers failed, and the contents are useless

@@ -30,7 +30,7 @@ class Downloader {
   Status run(const std::vector<BlobWanted>& wanted);
   // Fetches directories, level by level.
   Status run_directories();
-  // Then fetches all files.
+  // Fetches all files when the directories are there.
   Status run_tree();
 
  private:

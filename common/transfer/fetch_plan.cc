@@ -9,7 +9,7 @@
 namespace lockstep::transfer {
 namespace {
 
-// splitmix64's finalizer (Steele, Lea, Flood 2014), over two numbers.
+// Mixes two numbers with splitmix64's finalizer (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = a * 0x9e3779b97f4a7c15 + b;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -205,7 +205,7 @@ NodeId FetchPlan::home_of(std::size_t unit) const {
 
 bool FetchPlan::is_for_launcher(std::size_t unit, bool any_sources) const {
   if (!any_sources) return true;
-  // A peer that is said to have the whole tree is waited for; it answers soon, or is dropped.
+  // A peer that should have the whole tree is waited for; it answers soon, or is dropped.
   const bool is_held = std::any_of(peers_.begin(), peers_.end(), [unit](const auto& at) {
     const Peer& peer = at.second;
     const bool is_unheard = peer.have.empty() && !peer.who.fetching;

@@ -46,7 +46,7 @@ class FetchPlan {
     std::string fault;  // why it was dropped; "": it was not
     bool gave_wrong_data = false;
     int strikes = 0;
-    bool is_asked = false;  // it was asked for its units and has not answered yet
+    bool is_asked = false;  // the peer was asked for its units and has not answered yet
     Instant ask_at;
   };
 
@@ -56,14 +56,14 @@ class FetchPlan {
   void told(const FindPeersReply& reply, Instant now);
   void heard(NodeId peer, const UnitsReply& reply, Instant now);
   void arrived(NodeId from, std::uint64_t bytes, Instant now);
-  void finished(std::size_t unit, Instant now);  // whole and verified
+  void finished(std::size_t unit, Instant now);  // the unit is whole and verified
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
   // Stops using the peer; its open units are requested elsewhere. Idempotent.
   void drop(NodeId peer, std::string fault, bool gave_wrong_data);
-  // Nothing more is requested from the launcher.
+  // Tells that nothing more is requested from the launcher.
   void close_launcher(Instant now);
-  // This node was suspended and could hear no peer, so that time does not count as silence.
+  // Tells that this node was suspended: silence of peers in that time does not count.
   void woke(Instant now);
 
   // ---- actions
@@ -78,20 +78,20 @@ class FetchPlan {
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
   bool has_sources() const;  // some peer has units, or will have them
-  Instant last_progress() const { return last_progress_; }  // of this node or one of its peers
+  Instant last_progress() const { return last_progress_; }  // of this node and its peers
   int senders() const;  // number of peers that sent data and are not dropped
 
  private:
   enum class Unit : std::uint8_t { lacking, open, here };
   struct Source {
     std::set<std::size_t> open;
-    Instant heard;  // when it was last heard, or when it began to owe an answer
+    Instant heard;  // when it last sent something, or began to owe an answer
     Instant busy_until;
   };
   Source& source(NodeId id) { return sources_[id]; }
   void give_back(Source& from, std::size_t unit);
   bool is_ready(NodeId id, std::size_t most, Instant now) const;
-  NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: none is ready
+  NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: no peer is ready
   bool is_for_launcher(std::size_t unit, bool any_sources) const;
   NodeId home_of(std::size_t unit) const;
   void open(NodeId from, std::size_t unit, Instant now);
@@ -107,7 +107,7 @@ class FetchPlan {
   std::map<NodeId, Source> sources_;
   std::uint64_t from_launcher_ = 0;
   Instant last_progress_;  // last progress of this node or one of its peers
-  Instant progress_;       // the same, or when spare_ was increased for lack of progress
+  Instant progress_;       // as last_progress_, or when spare_ grew for lack of progress
   std::size_t spare_ = 0;  // how many units may be open at the launcher although others should
                            // bring them; one more after each timeout without progress
 };

@@ -19,12 +19,12 @@
 namespace lockstep::transfer {
 namespace {
 
-// Below this size an upload after the capture is as fast, with fewer messages.
+// The least size: below it an upload after the capture is as fast, with fewer messages.
 constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
 constexpr std::size_t kWorthwhileFiles = 64;
-constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
+constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // contents; the last has fewer
 constexpr std::size_t kProbeFactor = 16;
-// After this silence the capture continues alone, and the submission reports the error.
+// The silence after which the capture continues alone, and the submission reports the error.
 constexpr Duration kSilence = seconds(15);
 constexpr Duration kDialling = seconds(1);
 
@@ -131,7 +131,7 @@ bool HeadStart::is_time_to_ask() const {
 Status HeadStart::ask() {
   if (anything_missing_) {
     unasked_bytes_ = 0;
-    // More than one question: covers everything that was read while the first answer was awaited.
+    // More than one question covers everything that was read while the first answer was awaited.
     return in_questions(std::exchange(unasked_, {}),
                         [this](std::vector<Digest> part) { return ask_about(std::move(part)); });
   }

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxAllowed = 100'000;  // the most allowed pairs of key a
 constexpr std::size_t kMaxReachableBytes = 64u << 20;
 constexpr std::size_t kMaxLooks = 1'000;
 constexpr std::size_t kMaxOwed = 1'000;
-constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
+constexpr std::size_t kBytesPerMessage = 256u << 10;  // eight streams take turns often
 constexpr int kQueuedMessages = 4;  // the most messages that are queued for one asker
 constexpr Duration kLookAgainAfter = seconds(5);
 constexpr Duration kRefusalCounts = milliseconds(300);
@@ -70,7 +70,7 @@ struct PeerServer::Impl {
   void answer(const std::string& asker, std::uint64_t sequence, BulkMessage body);
   // Sends owed answers, and one message of each stream; true while some queue takes one.
   bool pump();
-  // False: the stream is finished.
+  // Sends more of a stream. False: the stream is finished.
   bool pump(Stream& stream, Instant now, bool* moved);
 
   snapshot::BlobStore& store;  // the store's walk remembers complete trees
@@ -79,7 +79,7 @@ struct PeerServer::Impl {
   std::string endpoint;
   std::mutex mutex;
   std::set<PublicKey> revoked;                              // guarded by the mutex
-  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // until then; guarded by the mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // each one's end; guarded by the mutex
 
   // The members below belong to the thread.
   snapshot::ReachableTrees trees;
@@ -180,7 +180,7 @@ bool PeerServer::Impl::is_allowed(const PublicKey& key, const Digest& root) {
   return found != allowed.end() && found->second > steady_now();
 }
 
-// Whether all of them are parts of the tree, as far as this node has its directories.
+// Whether all blobs are parts of the tree, as far as this node has its directories.
 bool PeerServer::Impl::is_below(const Digest& root, const std::vector<Digest>& wanted) {
   const auto below = trees.find(root);
   return below && std::all_of(wanted.begin(), wanted.end(),

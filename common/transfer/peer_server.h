@@ -22,9 +22,9 @@ namespace lockstep::transfer {
 struct PeerServerLimits {
   std::size_t askers = 4;                  // nodes served at once
   std::size_t requests = 4;                // open requests of each
-  std::uint64_t turn_bytes = 16u << 20;    // after that a node makes room, if another was refused
+  std::uint64_t turn_bytes = 16u << 20;    // then a node makes room, if another was refused
   Duration stuck_after = seconds(5);       // a node that takes no data for this long is stuck
-  Duration allowed_for = kPeerAllowedFor;  // since the key was last named
+  Duration allowed_for = kPeerAllowedFor;  // the time since the key was last named
 };
 
 class PeerServer {
@@ -41,11 +41,11 @@ class PeerServer {
 
   std::string endpoint() const;
   std::uint16_t port() const;
-  // These three may be called from any thread. Lets the keys fetch blobs below `root`.
+  // These three may be called from any thread. This one lets the keys fetch blobs below `root`.
   void allow(const std::vector<PublicKey>& keys, const Digest& root);
   // Ends that; blobs of the tree that are being sent to them are stopped.
   void withdraw(const std::vector<PublicKey>& keys, const Digest& root);
-  // The same for all trees, for ever.
+  // Ends that for all trees, for ever.
   void forbid(const std::vector<PublicKey>& keys);
 
  private:

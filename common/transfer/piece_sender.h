@@ -20,12 +20,12 @@ class PieceSender {
   PieceSender(RequestWindow& window, std::function<void(std::uint64_t raw)> on_durable)
       : window_(window), on_durable_(std::move(on_durable)) {}
 
-  // These may wait until the request window has room.
+  // Both may wait until the request window has room.
   Status add(BlobPiece piece, std::uint64_t raw_size);
   Status add_blob(const Digest& digest, std::string_view whole);
   Status flush();  // sends the rest, without waiting for the reply
 
-  std::uint64_t bytes_sent() const { return bytes_sent_; }  // raw
+  std::uint64_t bytes_sent() const { return bytes_sent_; }  // bytes before compression
   std::uint64_t wire_bytes() const { return wire_bytes_; }  // after compression
 
  private:

@@ -6,7 +6,7 @@
 
 namespace lockstep::transfer {
 
-// unavailable or resource_exhausted (its disk): it may succeed later. Otherwise conflict.
+// The error: unavailable or resource_exhausted (its disk) if a retry may help; otherwise conflict.
 Error error_of(const BulkRefused& refused);
 
 }  // namespace lockstep::transfer

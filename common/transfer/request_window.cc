@@ -117,10 +117,10 @@ Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   return {};
 }
 
-// Other transfers of the user may take long, so the request is repeated instead of failing.
+// Repeats a refused request, since other transfers of the user may take long.
 void RequestWindow::refused_for_now(Open& open, const BulkRefused& refused) {
   refused_ = refused;
-  if (open.send_at_ns) return;  // a repeated refusal
+  if (open.send_at_ns) return;  // the refusal is a repeated one
   ++open.refusals;
   open.send_at_ns = now_ns() + pause_after(open.refusals).count();
   in_flight_ -= open.weight;

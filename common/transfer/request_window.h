@@ -37,15 +37,15 @@ class RequestWindow {
   Status wait();
   void wake();  // from any thread; if no wait() is running, the next one ends at once
   bool has_open() const { return !open_.empty(); }
-  bool was_answered() const { return was_answered_; }  // any answer came so far
+  bool was_answered() const { return was_answered_; }  // whether any answer came so far
 
  private:
   struct Open {
     std::string bytes;  // the encoded request, to send it again
     std::uint64_t weight = 0;
     OnAnswer on_answer;
-    int refusals = 0;                        // consecutive refusals for now
-    std::optional<std::int64_t> send_at_ns;  // it was refused for now
+    int refusals = 0;                        // the consecutive refusals for now
+    std::optional<std::int64_t> send_at_ns;  // set while the request is refused for now
   };
   Status turn();
   Status receive();
@@ -56,7 +56,7 @@ class RequestWindow {
   std::int64_t next_send_ns() const;
   void send_refused();
   Status repeat_or_give_up();
-  Status check_link();  // unavailable: it has been down for too long
+  Status check_link();  // unavailable: the link has been down for too long
 
   io::ClientSocket& socket_;
   const TransferOptions options_;

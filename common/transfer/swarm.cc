@@ -13,7 +13,7 @@ namespace lockstep::transfer {
 
 namespace {
 
-constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; more requests follow
+constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // a part of a large blob; more requests follow
 constexpr Duration kTick = milliseconds(50);
 constexpr Duration kFindEvery = milliseconds(500);
 // A unit that is begun at the launcher is fetched from it to the end. So large units are not begun
@@ -223,7 +223,7 @@ Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
   return {};
 }
 
-// Everything that was requested was sent: checks whether it is here.
+// Checks, when everything that was requested was sent, whether it is here.
 Status Swarm::end_of(NodeId from, std::uint64_t sequence) {
   const Request request = std::move(requests_.extract(sequence).mapped());
   const TreeUnit& unit = units_[*request.unit];

@@ -14,7 +14,7 @@
 
 namespace lockstep::transfer {
 
-// Smaller fetches use only the launcher, because finding peers would take longer.
+// The least size for peers: for smaller fetches, finding peers would take longer.
 inline constexpr std::uint64_t kWorthPeersBytes = 1u << 20;
 
 struct SwarmSite {

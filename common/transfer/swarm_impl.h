@@ -41,7 +41,7 @@ class Swarm {
   };
   struct Source {
     std::unique_ptr<io::ClientSocket> socket;
-    std::string uploader;  // keeps its incomplete blobs apart from those of other sources
+    std::string uploader;  // keeps its incomplete blobs apart from other sources' blobs
   };
 
   Status loop();
@@ -64,7 +64,7 @@ class Swarm {
   Status check_launcher(Instant now);
   void ask_origin(std::size_t unit);
   Status hear_origin(Instant now);
-  // No source will bring the rest.
+  // Whether no source will bring the rest.
   bool is_over(Instant now) const;
   bool is_here(const TreeUnit& unit) const;
   void came(NodeId from, std::uint64_t bytes, Instant now);
@@ -91,7 +91,7 @@ class Swarm {
   std::map<std::uint64_t, Request> requests_;
   std::uint64_t next_sequence_ = io::random_u64() >> 1;
   std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
-  bool is_told_ = false;       // a FindPeersReply has come
+  bool is_told_ = false;       // whether a FindPeersReply has come
   bool is_gathering_ = false;  // waits until the others of the gang are known
   Instant find_at_;
   Instant launcher_heard_;  // last time that it sent data or owed none

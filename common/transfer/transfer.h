@@ -35,10 +35,10 @@ struct TransferOptions {
   Duration retry_after = seconds(5);       // silence after which open requests are sent again
   Duration give_up_after = seconds(60);    // silence after which the transfer fails
   Duration send_within = seconds(5);       // how long each send waits for a connection
-  // Without a connection for this long the transfer fails, though it could continue after a
+  // The time without a connection after which the transfer fails, though it could continue after a
   // silence. It must be shorter than give_up_after, and longer than a launcher takes to restart.
   Duration down_after = Duration::max();
-  // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
+  // For capture_and_send: the most raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
   JobId of_job = {};                         // for downloads by users: the job that has the tree
   Admit admit = {};                          // for fetch_tree()
@@ -52,9 +52,9 @@ struct UploadResult {
   std::uint64_t wire_bytes = 0;  // after compression
 };
 
-// Sends the blobs that the other side does not have. conflict: a file changed since it was captured
-// (named); resource_exhausted: the other side cannot store it now; unavailable: it did not answer,
-// or was too busy, for give_up_after.
+// Sends the blobs that the other side does not have. Errors: conflict: a file changed since it was
+// captured (named); resource_exhausted: the other side cannot store it now; unavailable: it did not
+// answer, or was too busy, for give_up_after.
 Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
                                      const OnProgress& progress = {}, TransferOptions options = {});
 
@@ -73,8 +73,8 @@ Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& d
                                   TransferOptions options = {});
 
 // Fetches the blobs `wanted` of the tree `root` into a store. BlobWanted::size may be 0 when it is
-// not known. not_found: the other side does not have some blobs either; the message names them.
-// conflict: we may not fetch this tree, or the blobs do not belong to it.
+// not known. Errors: not_found: the other side lacks some blobs, which the message names; conflict:
+// we may not fetch this tree, or the blobs do not belong to it.
 Status download(io::ClientSocket& socket, const Digest& root,
                 const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& into,
                 const OnProgress& progress = {}, TransferOptions options = {});

@@ -22,7 +22,7 @@
 namespace lockstep::transfer {
 namespace {
 
-constexpr int kMaxRounds = 3;  // rounds of asking what is missing and sending it
+constexpr int kMaxRounds = 3;  // the most rounds of asking for missing blobs and sending them
 
 // The bytes of a blob: in a directory object, or in a file of the captured tree.
 struct Source {
@@ -89,7 +89,7 @@ Result<UploadResult> Uploader::run() {
                   open.size(), kMaxRounds, open.front().hex()));
 }
 
-// Which of these are missing at the other side, in the order of `digests`.
+// The digests that the other side lacks, in the order of `digests`.
 Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
   std::unordered_set<Digest> missing;
   TRY(in_questions(digests, [&](std::vector<Digest> part) {
@@ -175,7 +175,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     }
     if (!is_as_it_was) hash.update(part);
     const bool is_last = offset + part.size() == file.size;
-    // Checked before the last piece is sent: the other side could only report a wrong digest.
+    // The digest is checked before the last piece: the other side could only report a wrong one.
     const bool is_that = !is_last || (is_as_it_was ? has_identity(fd.get(), *file.identity) ||
                                                          has_content(fd.get(), digest, file)
                                                    : hash.finish() == digest);

@@ -9,7 +9,7 @@
 
 namespace lockstep::pb {
 
-// A kind that envelopes have by different numbers has one of these for each of them.
+// The number of a kind in one of several envelopes that have it by different numbers.
 template <class W, class T>
 inline constexpr int kBodyOf = T::kBody;
 

@@ -48,12 +48,12 @@ Status read_duration(std::int64_t ns, const char* field, Duration* out);
 // Accepts an empty value, or 40 characters of the z85 alphabet.
 Status read_key(const std::string& value, const char* field, PublicKey* out);
 Status read_digest(const std::string& value, const char* field, Digest* out);
-// An empty value is read as absent.
+// Reads a digest; an empty value is read as absent.
 Status read_optional_digest(const std::string& value, const char* field,
                             std::optional<Digest>* out);
 // Accepts only a valid job name, because it may become part of a path.
 Status read_job(const std::string& value, const char* field, JobId* out);
-// Concatenated digests, 32 bytes each.
+// Concatenates digests, 32 bytes each.
 std::string join_digests(const std::vector<Digest>& digests);
 Status split_digests(const std::string& value, std::size_t max_count, const char* field,
                      std::vector<Digest>* out);
@@ -62,7 +62,8 @@ Status check_count(std::int64_t count, std::size_t max_count, const char* field)
 // supports.
 Status check_version(std::uint32_t theirs, std::uint32_t ours, const char* what);
 
-// Wire number = domain number + 1, because 0 means "not given"; each codec asserts the pairs.
+// Converts an enumerator. Wire number = domain number + 1, because 0 means "not given"; each codec
+// asserts the pairs.
 template <typename Wire, typename Domain>
 Wire wire_enum(Domain value) {
   return static_cast<Wire>(static_cast<int>(value) + 1);
@@ -80,7 +81,7 @@ Status read_enum(int value, Domain last, const char* field, Domain* out) {
   return {};
 }
 
-// Of an enum with words (common/base/word.h).
+// The codec of an enum with words (common/base/word.h).
 template <typename E>
 Status read_word(int number, const char* field, E* out) {
   const auto read = with_number<E>(number);
@@ -127,13 +128,13 @@ Status read_map(const google::protobuf::RepeatedPtrField<Entry>& from, std::size
   return {};
 }
 
-// Both directions of one struct, which some file defines: by its table with LOCKSTEP_TABLE_CODEC
-// (table_codec.h), or by hand.
+// Declares both directions of one struct. Some file defines them: by the struct's table with
+// LOCKSTEP_TABLE_CODEC (table_codec.h), or by hand.
 #define LOCKSTEP_CODEC(Domain, Wire)          \
   void to_wire(const Domain& from, Wire* to); \
   Status from_wire(const Wire& from, Domain* to)
 
-// Whole messages.
+// Encodes and decodes whole messages.
 template <typename Wire>
 std::string serialize(const Wire& message) {
   std::string bytes;

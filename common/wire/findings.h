@@ -9,8 +9,8 @@
 
 namespace lockstep::wire {
 
-// {"ok": …, "findings": [{"area", "check", "verdict", "found", "advice"}]}, indented, with a final
-// newline.
+// Writes {"ok": …, "findings": [{"area", "check", "verdict", "found", "advice"}]}, indented, with a
+// final newline.
 std::string encode(const Findings& findings);
 Result<Findings> decode_findings(const std::string& json_text);
 

@@ -25,13 +25,13 @@ std::string dumped(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Of all the rest. A token is copied by people, and with a mistake in its key or its addresses it
-// would only find nobody who answers.
+// The checksum of all other fields. People copy tokens, and a mistake in its key or its addresses
+// would only lead to an address where nobody answers.
 std::string sum_of(const nlohmann::json& json) {
   return sha256(dumped(json)).hex().substr(0, kSumCharacters);
 }
 
-// RFC 4648, section 5, without padding.
+// Encodes as RFC 4648, section 5, without padding.
 std::string to_base64url(std::string_view data) {
   std::string text;
   std::uint32_t bits = 0;

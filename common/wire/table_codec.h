@@ -43,7 +43,7 @@ Status from_wire(const W& from, T* to) {
   return read_table(from, to);
 }
 
-// Of a struct whose only member travels alone.
+// The codec of a struct whose only member travels alone.
 template <Bare T, class W>
 void to_wire(const T& from, W* to) {
   to_wire(T::bare(from), to);
@@ -53,7 +53,7 @@ Status from_wire(const W& from, T* to) {
   return from_wire(from, &T::bare(*to));
 }
 
-// What LOCKSTEP_CODEC(Domain, Wire) declares, by the struct's table.
+// Defines the functions that LOCKSTEP_CODEC(Domain, Wire) declares, by the struct's table.
 #define LOCKSTEP_TABLE_CODEC(Domain, Wire)                                        \
   void to_wire(const Domain& from, Wire* to) { write_table(from, to); }           \
   Status from_wire(const Wire& from, Domain* to) { return read_table(from, to); } \
@@ -143,7 +143,7 @@ inline bool read_value(const std::string& from, const Rule& rule, Place at, Faul
   return true;
 }
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, Digest* to);
-// With `bytes` in the rule: any text, else only the name of a job.
+// Reads a text: with `bytes` in the rule any text, else only the name of a job.
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, JobId* to);
 bool read_value(const std::string& from, const Rule& rule, Place at, Fault* fault, PublicKey* to);
 template <class Tag>
@@ -194,7 +194,7 @@ inline bool read_value(double from, const Rule&, Place at, Fault* fault, double*
   *to = from;
   return true;
 }
-// Whole numbers. Without limits a number of the same size is taken as it is, whatever its sign.
+// Reads whole numbers. Without limits a number of the same size is taken whatever its sign.
 template <class W, class T>
 requires(std::is_integral_v<W>&& std::is_integral_v<T> &&
          !std::is_same_v<T, bool>) bool read_value(W from, const Rule& rule, Place at, Fault* fault,

@@ -11,7 +11,7 @@ namespace lockstep::pb {
 
 namespace {
 
-// What is left of the bounds of one reason.
+// The rest of the bounds of one reason.
 struct Room {
   int depth = lockstep::kMostWhyDepth;
   std::size_t values = lockstep::kMostWhyValues;

@@ -13,9 +13,9 @@ void to_wire(const lockstep::Why& from, Why* to);
 // Refuses what exceeds the bounds of why/data.h. A reason that this version does not know is kept.
 Status from_wire(const Why& from, lockstep::Why* to);
 
-// A reason has a field of its own, beside the one in which earlier versions write a text. Text that
-// is told goes where those read it. `data` gives the other field.
-const std::string* told_text(const lockstep::Why& why);  // null: it is more than that
+// The text of a reason that has a field of its own beside the one for earlier versions. Text of a
+// Told goes into the field that those read. `data` gives the other field.
+const std::string* told_text(const lockstep::Why& why);  // null: it has more than a text
 template <typename Data>
 void write_why(const lockstep::Why& from, std::string* text, const Data& data) {
   if (const std::string* told = told_text(from))
@@ -25,7 +25,7 @@ void write_why(const lockstep::Why& from, std::string* text, const Data& data) {
 }
 Status read_why(const std::string& text, bool has_data, const Why& data, const char* field,
                 lockstep::Why* to);
-// The same of a list, of which all are told, or none.
+// The texts of a list in which all reasons are Told; null: one has more.
 using WhyDataList = google::protobuf::RepeatedPtrField<Why>;
 void write_whys(const std::vector<lockstep::Why>& from, TextList* texts, WhyDataList* data);
 Status read_whys(const TextList& texts, const WhyDataList& data, std::size_t max_count,

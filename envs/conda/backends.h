@@ -1,5 +1,5 @@
 #pragma once
-// Which backend solves and installs conda packages here.
+// Chooses the backend that solves and installs conda packages on this node.
 
 #include <memory>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace lockstep::envs {
 
-// The backend that LOCKSTEP_CONDA_ENGINE of the tools' environment selects. `scratch` is a folder
-// to write to. unavailable: this node has no such backend, which is not the definition's fault.
+// Makes the backend that LOCKSTEP_CONDA_ENGINE of the tools' environment selects. `scratch` is a
+// folder to write to. Returns unavailable if this node lacks the backend, which is not the
+// definition's fault.
 Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
                                                          const std::string& scratch);
 

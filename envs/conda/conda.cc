@@ -42,7 +42,8 @@ void say_solved(Toolbox& tools, const Lock& lock) {
     tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
 }
 
-// pip and the programs it starts find the prefix's programs, and no packages in the user's home.
+// Sets the variables for pip: it and the programs it starts find the prefix's programs, and no
+// packages in the user's home.
 void use(Toolbox& tools, const Activation& activation) {
   for (const auto& [name, value] : activation.variables) tools.set(name, value);
   tools.set("PATH", fmt::format("{}:{}", fmt::join(activation.path, ":"), tools.variable("PATH")));
@@ -52,7 +53,7 @@ Result<Activation> activated(Toolbox& tools, const Site& site, const std::string
                              const CondaEnvironment& definition) {
   TRY_ASSIGN(Activation activation,
              activate_conda(tools, site.prefix, scratch, definition.variables));
-  // As in a venv: packages in a user's home differ between nodes.
+  // As in a venv, packages in a user's home are hidden: they differ between nodes.
   activation.variables.emplace("PYTHONNOUSERSITE", "1");
   return activation;
 }
@@ -72,7 +73,7 @@ Result<Lock> CondaProvider::solve(Toolbox& tools, const Site& site) {
   return lock;
 }
 
-// pip sees what conda has installed, so conda's packages are installed first.
+// Solves pip's part. pip sees what conda has installed, so conda's packages are installed first.
 Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaBackend& backend,
                                 Lock& lock) {
   for (const char* name : {"python", "pip"})

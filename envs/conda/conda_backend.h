@@ -12,7 +12,7 @@ namespace lockstep::envs {
 class CondaBackend {
  public:
   virtual ~CondaBackend() = default;
-  virtual std::string name() const = 0;  // for Lock::solver: "py-rattler 0.28.0"
+  virtual std::string name() const = 0;  // the name for Lock::solver: "py-rattler 0.28.0"
   // Solves for site.platform; sorted by name. If the definition is a lock file, returns the
   // packages that it names, each with its SHA-256.
   virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
@@ -34,7 +34,7 @@ struct CondaPlatform {
 };
 CondaPlatform conda_platform_of(const std::string& platform);
 
-// The packages that a lock file lists for a platform; invalid_argument: it lists none.
+// The packages that a lock file lists for a platform; returns invalid_argument if it lists none.
 Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
                                             const std::string& subdir);
 

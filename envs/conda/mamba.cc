@@ -50,7 +50,7 @@ Error no_answer(const std::string& program, const std::string& output) {
                   program, output.empty() ? "nothing" : head(output, kMaxShownBytes)));
 }
 
-// `record`: from a channel's index, or from conda-meta. Throws json::exception.
+// Reads a package. `record`: from a channel's index, or from conda-meta. Throws json::exception.
 LockedCondaPackage package_from(const json& record) {
   const char* build = record.contains("build_string") ? "build_string" : "build";
   json kept = record;
@@ -119,7 +119,7 @@ class MambaBackend final : public CondaBackend {
   const std::string scratch_, packages_, program_, name_;
 };
 
-// Sets the virtual packages of the target platform, which may differ from those of this node.
+// Sets the virtual packages of the target platform, which may differ from this node's.
 void MambaBackend::describe_node() {
   const CondaPlatform platform = conda_platform_of(site_.platform);
   tools_.set("CONDA_SUBDIR", platform.subdir);

@@ -14,10 +14,12 @@ struct PackedConda {
   Activation activation;
 };
 
-// In TMPDIR: an archive of all files in site.prefix, owned by root, readable by everybody.
+// The name of the packed file in TMPDIR: an archive of all files in site.prefix, owned by root,
+// readable by everybody.
 inline constexpr const char* kPackedFile = "packages.tar";
 
-// site.platform is conda's, with the C library of the image. Empties the prefix first.
+// Packs the packages. site.platform is conda's, with the C library of the image. Empties the prefix
+// first.
 Result<PackedConda> pack_conda(Toolbox& tools, const CondaEnvironment& definition,
                                const Site& site);
 

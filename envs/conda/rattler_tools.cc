@@ -28,7 +28,8 @@ std::string look_of(const std::string& python) {
                      info.st_mtim.tv_nsec);
 }
 
-// python3 may have been replaced by a newer one, so it is started once to find that out.
+// Whether the installed tools work. python3 may have been replaced by a newer one, so it is started
+// once to find that out.
 Result<bool> works(Toolbox& tools, const std::string& home) {
   const std::string python = home + "/bin/python", worked = home + "/worked";
   const std::string look = look_of(python);
@@ -40,7 +41,7 @@ Result<bool> works(Toolbox& tools, const std::string& home) {
   return true;
 }
 
-// An error of this node, not of the definition. The advice says how to mend the node.
+// Adds the advice to mend the node to an error of this node, not of the definition.
 Error with_advice(Error error) {
   if (error.code != ErrorCode::resource_exhausted && error.code != ErrorCode::conflict)
     error.code = ErrorCode::unavailable;
@@ -87,7 +88,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY_ASSIGN(ready, works(tools, home));
   if (ready) return python;
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));
-  // Left by a process that was killed; its children may still write there.
+  // A process that was killed left these; its children may still write there.
   for (const std::string& name : names)
     if (name.starts_with(kHalfMade)) static_cast<void>(io::remove_tree(root + "/" + name));
   const std::string beside = fmt::format("{}/{}{}", root, kHalfMade, ::getpid());
@@ -100,7 +101,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY(io::remove_tree(home));
   if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
     return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
-  // Otherwise the last line of pip's output would stay in view.
+  // Shows another text: otherwise the last line of pip's output would stay in view.
   tools.show(fmt::format("starting {}", package()));
   return python;
 }

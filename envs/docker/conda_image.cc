@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kGlibc = "__glibc=";
 
-// conda's name of the platform, with the C library of the image instead of that of the nodes.
+// conda's name of the platform, with the C library of the image instead of the nodes'.
 std::string platform_in(const Site& site, const std::string& glibc) {
   utsname kernel{};
   ::uname(&kernel);
@@ -45,7 +45,7 @@ std::string escaped(const std::string& path) {
   return out;
 }
 
-// The variables for the user's tools: without those of the engine, and with a home of their own.
+// The variables for the user's tools: without the engine's, and with a home of their own.
 std::map<std::string, std::string> variables_for(const Toolbox& tools, const io::User& user,
                                                  const Site& site) {
   auto variables = tool_environment(tools.variables(), user, site.image.scratch);

@@ -35,7 +35,7 @@ std::string with_sha256(const std::string& id) {
   return id.starts_with(kSha256) ? id : std::string(kSha256) + id;
 }
 
-// In Go's JSON, empty lists and objects are null.
+// A member of Go's JSON, in which empty lists and objects are null.
 const json& member(const json& from, const char* name) {
   static const json none;
   return from.contains(name) ? from.at(name) : none;
@@ -67,7 +67,7 @@ Error broken(const std::string& program, std::string_view why) {
   return make_error(ErrorCode::unavailable, fmt::format("{} does not answer: {}", program, why));
 }
 
-// With these variables docker would use the images of another engine.
+// Whether the variables choose another engine of docker, whose images it would use.
 bool is_docker_set_up(const Toolbox& tools) {
   for (const char* name : {"DOCKER_HOST", "DOCKER_CONTEXT"})
     if (!tools.variable(name).empty()) return true;
@@ -203,7 +203,7 @@ Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
   return with_sha256(id.substr(0, id.find('\n')));
 }
 
-// Through a pipe, since the disk may not have room for the image twice.
+// Saves an image through a pipe, since the disk may not have room for it twice.
 Status ContainerEngine::save(const std::string& id, const std::string& folder) const {
   TRY_ASSIGN(io::Folder to, io::Folder::open(folder));
   ImageUnpacker unpacker(std::move(to));

@@ -26,12 +26,13 @@ struct Image {
 };
 
 struct ImageOrder {
-  std::string context;     // a folder
+  std::string context;     // the folder of the build context
   std::string dockerfile;  // absolute
   std::string tag;
   std::string scratch;        // a folder to write to
   bool from_nothing = false;  // do not use the build cache
-  std::string account = {};   // whose build it is: no other's has its `RUN --mount=type=cache`
+  // the account of the build: builds of other accounts do not share its `RUN --mount=type=cache`
+  std::string account = {};
 };
 
 class ContainerEngine {
@@ -46,14 +47,15 @@ class ContainerEngine {
   const Container& container() const { return container_; }
   bool mounts_lead_out() const { return mounts_lead_out_; }  // see EngineInfo
 
-  Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: not there
+  // nullopt: the image is not there
+  Result<std::optional<Image>> inspect(const std::string& name) const;
   Status pull(const std::string& name) const;
   Result<std::string> build(const ImageOrder& order) const;  // returns the image's id
   // Saves an image as files of an existing folder of ours.
   Status save(const std::string& id, const std::string& folder) const;
-  // Loads an image, without a name, from the folder `inner` of `folder`, which is ours. What is in
-  // it may be another node's: corrupt, if it is no image. The caller must ask whether the image
-  // that is wanted is there then.
+  // Loads an image, without a name, from the folder `inner` of `folder`, which is ours. The content
+  // may come from another node: returns corrupt if it is not an image. The caller must then ask
+  // whether the wanted image is there.
   Status load(const std::string& folder, const std::string& inner) const;
   Status tag(const std::string& id, const std::string& tag) const;
   // Runs a container to its end on the host's network. The container is removed, also if we are

@@ -93,7 +93,8 @@ Result<Image> must_have(const ContainerEngine& engine, const std::string& name) 
                     fmt::format("{} no longer has the image {}", engine.name(), name));
 }
 
-// nullopt: the engine has no image with this id or with this digest of a registry.
+// Looks for an image. nullopt: the engine has no image with this id or with this digest of a
+// registry.
 Result<std::optional<Image>> look_for(const ContainerEngine& engine, const LockedImage& locked) {
   TRY_ASSIGN(auto image, engine.inspect(locked.id));
   if (image || locked.digest.empty()) return image;
@@ -188,7 +189,7 @@ Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engin
   const std::string& name = definition_.image;
   if (const Status good = check_image_name(name); !good) return good.error();
   TRY_ASSIGN(auto image, engine.inspect(name));
-  const bool is_ours = image && image->digests.empty();  // no registry ever had it
+  const bool is_ours = image && image->digests.empty();  // the image was never in a registry
   bool was_pulled = false;
   if (!image || (site.is_rebuild && !is_ours)) {
     const Status pulled = image ? engine.pull(name) : pull(engine, site, name);

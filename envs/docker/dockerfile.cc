@@ -29,7 +29,7 @@ bool is_hex(std::string_view text) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// podman's transports: "dir:tmp", for example, reads a folder of the node.
+// Whether a name uses podman's transports: "dir:tmp", for example, reads a folder of the node.
 bool is_transport(std::string_view image) {
   constexpr std::array<std::string_view, 10> kAll{
       "containers-storage", "dir",    "docker", "docker-archive", "docker-daemon", "oci",
@@ -46,8 +46,8 @@ bool is_one_of(std::string_view word, const std::vector<std::string_view>& all) 
 // One reading of a Dockerfile.
 class Check {
  public:
-  // `has_text`: some lines may not be instructions but text of one (<<EOF). Then it is not known
-  // which stages there are.
+  // `has_text`: some lines may be text of an instruction (<<EOF). Then it is not known which stages
+  // there are.
   Check(const BuildEngine& engine, bool has_text) : engine_(engine), has_text_(has_text) {}
 
   Status instruction(const std::string& line, std::size_t number) {
@@ -103,7 +103,8 @@ class Check {
     }
   }
 
-  // podman replaces variables in names of flags, too, and reads --fromX=… as --from=….
+  // Checks a flag. podman replaces variables in names of flags, too, and reads --fromX=… as
+  // --from=….
   Status flag(const std::string& text) const {
     const auto equals = text.find('=');
     const std::string name = text.substr(0, equals);
@@ -135,7 +136,7 @@ class Check {
     return text.size();
   }
 
-  // Both forms: "NAME=VALUE …", and ENV's "NAME VALUE". A quoted value may contain blanks.
+  // Reads both forms: "NAME=VALUE …", and ENV's "NAME VALUE". A quoted value may contain blanks.
   Status values(std::string_view rest, const std::vector<std::string>& words) {
     TRY(no_blank_in(rest));
     std::string last;
@@ -155,7 +156,7 @@ class Check {
     std::size_t at = 0;
     while (at < words.size() && words[at].starts_with("--")) ++at;
     const bool is_named = at + 3 == words.size() && lower_word(bare_word(words[at + 1])) == "as";
-    // Not an assignment: the line may be text of an instruction. Engines refuse it elsewhere.
+    // A word without '=' may be text of an instruction. Engines refuse it elsewhere.
     if (at + 1 != words.size() && !is_named) return {};
     TRY(image(words[at], false));
     ++stages_;
@@ -222,7 +223,8 @@ class Check {
         "--mount=type=cache out");
   }
 
-  // BuildKit compares names of stages in lower case, podman compares them unchanged.
+  // Whether the name is a stage's. BuildKit compares names of stages in lower case, podman compares
+  // them unchanged.
   bool is_stage(const std::string& name, bool by_number) const {
     if (has_text_) return false;
     const auto is_name = [&](const std::string& stage) {
@@ -271,7 +273,7 @@ class Check {
   DockerfileVariables variables_;  // variables that have a value so far
 };
 
-// Another frontend may not keep the name space of the caches.
+// Refuses other frontends, which may not keep the name space of the caches.
 Status check_frontend(const std::vector<std::string_view>& lines) {
   const auto refused = [](std::string_view line) {
     return invalid(fmt::format(
@@ -321,8 +323,8 @@ Status check_characters(const std::vector<std::string_view>& lines) {
   return {};
 }
 
-// If only the engine knows where an instruction's text ends, each line is checked as if it were the
-// first one of an instruction.
+// Checks one reading. If only the engine knows where an instruction's text ends, each line is
+// checked as if it were the first one of an instruction.
 Status check_reading(const std::vector<std::string_view>& lines, const DockerfileReading& reading,
                      const BuildEngine& engine, bool has_text) {
   Check check(engine, has_text);

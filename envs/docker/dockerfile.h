@@ -12,12 +12,12 @@ namespace lockstep::envs {
 
 struct BuildEngine {
   bool is_podman = false;
-  bool is_remote = false;  // its builds do not use our TMPDIR
+  bool is_remote = false;  // the engine's builds do not use our TMPDIR
   // "podman 4.3.1", if its mounts lead out to the node's files; see EngineInfo. "": they do not.
   std::string_view leaky_mounts = {};
 };
 
-// invalid_argument: the message names the line and says what to write instead.
+// Checks a Dockerfile. Returns invalid_argument with the line and what to write instead.
 Status check_dockerfile(std::string_view text, const BuildEngine& engine);
 
 }  // namespace lockstep::envs

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kQuotes = "\"'\\`";
 
-// Unicode's White_Space without its ASCII characters, in UTF-8.
+// Unicode's White_Space in UTF-8, without its ASCII characters.
 constexpr std::array<std::string_view, 19> kUnicodeBlanks{
     "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
     "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",

@@ -30,7 +30,7 @@ std::size_t closing_brace(std::string_view text) {
 struct DockerfileVariables::Use {
   std::string_view name;
   std::string_view other;  // OTHER of ${NAME:-OTHER}
-  std::size_t size = 0;    // length without the '$'
+  std::size_t size = 0;    // the length without the '$'
 };
 
 void DockerfileVariables::add(std::string_view name, std::string_view value) {
@@ -50,8 +50,8 @@ std::optional<std::set<std::string>> DockerfileVariables::expand(std::string_vie
   return all;
 }
 
-// `text`: after a '$'. $1 and $@ have one character, whatever follows; their values are not known
-// here.
+// Reads a use after a '$' in `text`. $1 and $@ have one character, whatever follows; their values
+// are not known here.
 std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_view text) {
   const bool braced = text.starts_with('{');
   const std::string_view from = text.substr(braced ? 1 : 0);
@@ -64,7 +64,7 @@ std::optional<DockerfileVariables::Use> DockerfileVariables::use_at(std::string_
   if (close == text.npos) return {};
   std::string_view form = text.substr(size + 1, close - size - 1);
   if (form.starts_with(':')) form.remove_prefix(1);
-  if (bare_word(form) != form) return {};  // a quoted brace may not count as one
+  if (bare_word(form) != form) return {};  // a brace in quotes may not end the form
   if (form.empty()) return Use{name, "", close + 1};
   if (form[0] != '-' && form[0] != '+' && form[0] != '?') return {};
   return Use{name, form.substr(1), close + 1};

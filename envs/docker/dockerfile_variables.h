@@ -1,6 +1,6 @@
 #pragma once
-// What words of a Dockerfile may become when an engine puts the values of variables in. Values are
-// those of ARG and ENV, wherever they stand: an engine has one of them, or none.
+// The texts that words of a Dockerfile may become when an engine replaces variables. All values of
+// ARG and ENV count, wherever they stand: an engine uses one of them, or none.
 
 #include <map>
 #include <optional>
@@ -13,14 +13,15 @@ namespace lockstep::envs {
 
 class DockerfileVariables {
  public:
-  // Both with their quotes and escapes, which end a variable's name. podman puts variables into
-  // names as well.
+  // Adds a value; both with their quotes and escapes, which end a variable's name. podman puts
+  // variables into names as well.
   void add(std::string_view name, std::string_view value);
-  // Without quotes and escapes. nullopt: too many, or a form that is not known here.
+  // The texts that a word may become, without quotes and escapes. nullopt: too many, or a form that
+  // is not known here.
   std::optional<std::set<std::string>> expand(std::string_view word) const;
 
  private:
-  struct Use;  // of a variable in a text
+  struct Use;  // the use of a variable in a text
   using Texts = std::set<std::string>;
   static std::optional<Use> use_at(std::string_view text);
   bool expand(std::string_view text, int depth, int& steps, Texts& all) const;

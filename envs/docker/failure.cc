@@ -66,7 +66,7 @@ bool is_idle(std::string_view line) {
                      [&](std::string_view lead) { return line.starts_with(lead); });
 }
 
-// Removes escape sequences: docker's builder colours what a step writes to stderr.
+// Removes escape sequences: docker's builder colours output that a step writes to stderr.
 std::string without_escapes(std::string_view line) {
   std::string text;
   for (std::size_t at = 0; at < line.size(); ++at) {

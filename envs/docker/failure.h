@@ -13,14 +13,14 @@ namespace lockstep::envs {
 // later try may succeed (network, disk, engine down). not_found: the registry does not have the
 // image, or does not let us pull it.
 Error pull_failure(std::string_view image, std::string_view engine, const Toolbox::Answer& answer);
-// invalid_argument, unless the network, the disk or the engine failed.
+// The error of a failed build: invalid_argument, unless the network, the disk or the engine failed.
 Error build_failure(std::string_view what, const Toolbox::Answer& answer);
 // A failure of the node's engine: unavailable or resource_exhausted.
 Error engine_failure(std::string_view what, const Toolbox::Answer& answer);
 
 bool says_no_such_image(std::string_view text);
 
-// The line of `text` that says what went wrong; "" = none.
+// The line of `text` that tells the failure; "" = none.
 std::string last_words(std::string_view text);
 
 }  // namespace lockstep::envs

@@ -94,7 +94,7 @@ std::optional<io::Fd> open_file(const io::Folder& folder, const std::string& nam
   return file;
 }
 
-// nullopt: no such file.
+// Reads a file; nullopt: it is missing.
 Result<std::optional<std::string>> read_text(const io::Folder& folder, std::string_view name) {
   std::uint64_t size = 0;
   const auto file = open_file(folder, std::string(name), size);
@@ -247,7 +247,7 @@ Status ImageUnpacker::finish() {
 
 // ---- what an engine loads -----------------------------------------------------------------------
 
-// A tree that an earlier version stored may have a link instead of a layer.
+// Adds a file. A tree that an earlier version stored may have a link instead of a layer.
 Status ImagePacker::add_file(const std::string& name) {
   const bool is_known = std::any_of(items_.begin(), items_.end(),
                                     [&](const Item& item) { return item.name == name; });

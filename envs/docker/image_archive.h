@@ -26,8 +26,9 @@ class ImageUnpacker {
   explicit ImageUnpacker(io::Folder folder) : folder_(std::move(folder)) {}
 
   Status take(std::string_view bytes);
-  // After the last byte. Writes manifest.json (and index.json) anew, without the image's names.
-  // corrupt: the archive is cut off, or its manifest is none of one image.
+  // Ends the archive after its last byte: writes manifest.json (and index.json) anew, without the
+  // image's names. Returns corrupt if the archive is cut off, or if its manifest does not describe
+  // one image.
   Status finish();
 
  private:
@@ -42,24 +43,24 @@ class ImageUnpacker {
   Status end_content();
 
   const io::Folder folder_;
-  std::string header_;      // of the next entry, as far as it is here
-  Entry entry_;             // whose content comes
+  std::string header_;      // the header of the next entry, as far as it has arrived
+  Entry entry_;             // the entry whose content arrives
   std::uint64_t left_ = 0;  // bytes of its content to come, and then of its padding
   std::uint64_t padding_ = 0;
   std::string text_;  // content that is kept in memory: names, manifests
   bool is_text_ = false;
-  io::Fd file_;                        // where other content goes; empty: nowhere
-  std::string long_name_, long_link_;  // said by an entry before the one that they are for
+  io::Fd file_;                        // the file for other content; empty: the content is dropped
+  std::string long_name_, long_link_;  // names that an entry gives for the next one
   std::uint64_t long_size_ = 0;
   bool has_long_size_ = false;
   std::map<std::string, std::string> links_;  // symbolic and hard ones: name -> file
   std::string manifest_, index_;
 };
 
-// Reads such a folder and gives the bytes of its archive, one piece after the other.
+// Reads the folder of an image and gives the bytes of its archive, one piece after the other.
 class ImagePacker {
  public:
-  // corrupt: the folder is not one of one image; the message says why.
+  // Opens the folder; returns corrupt if it does not have one image.
   static Result<ImagePacker> open(io::Folder folder);
 
   // "": that was all. Valid until the next call.
@@ -68,8 +69,8 @@ class ImagePacker {
  private:
   struct Item {
     std::string name;
-    std::string text;  // its content, if it has no file
-    std::string file;  // in the folder; "" = `text` is the content
+    std::string text;  // the content, if the entry has no file
+    std::string file;  // the entry's file in the folder; "" = `text` is the content
   };
   explicit ImagePacker(io::Folder folder) : folder_(std::move(folder)) {}
   Status add_file(const std::string& name);
@@ -79,9 +80,9 @@ class ImagePacker {
 
   io::Folder folder_;
   std::vector<Item> items_;
-  std::size_t at_ = 0;  // the next of them
-  io::Fd file_;         // of the one before
-  std::string shown_;   // its name
+  std::size_t at_ = 0;  // the next entry's index
+  io::Fd file_;         // the file of the entry before
+  std::string shown_;   // the entry's name
   std::uint64_t left_ = 0, padding_ = 0;
   bool has_ended_ = false;
   std::string buffer_;

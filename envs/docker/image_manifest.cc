@@ -12,7 +12,7 @@ namespace lockstep::envs {
 namespace {
 
 using nlohmann::json;
-constexpr std::size_t kMaxLayers = 1'000;  // docker allows 127
+constexpr std::size_t kMaxLayers = 1'000;  // far more than docker's limit of 127
 
 }  // namespace
 

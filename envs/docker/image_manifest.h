@@ -20,7 +20,7 @@ bool is_hex(std::string_view text);
 
 bool is_metadata(std::string_view name);
 
-// Those of a known name that are content.
+// Whether a file of a known name is content of the image.
 bool is_content(std::string_view name);
 
 struct Manifest {
@@ -30,7 +30,7 @@ struct Manifest {
 
 Result<Manifest> manifest_from(std::string_view text);
 
-// Without RepoTags: a name is what a node's own users call an image, never the sender.
+// The text of a manifest without RepoTags: only a node's own users name an image, never the sender.
 std::string text_of(const Manifest& manifest);
 
 Result<std::string> index_without_names(std::string_view text);

@@ -23,7 +23,7 @@ bool has_word(const json& list, std::string_view word) {
   });
 }
 
-// CDI lists in files which devices containers may have.
+// Whether CDI lists NVIDIA's devices: it lists in files which devices containers may have.
 bool has_cdi_of_nvidia() {
   for (const char* folder : {"/etc/cdi", "/var/run/cdi"})
     for (const std::string& name : io::list_directory(folder).value_or(std::vector<std::string>()))
@@ -31,7 +31,7 @@ bool has_cdi_of_nvidia() {
   return false;
 }
 
-// buildx is a plugin of the client. Without it, docker has only its older builder.
+// Whether docker has buildx, a plugin of the client. Without it, docker has only its older builder.
 bool has_buildx(const json& info) {
   const json plugins = info.value("ClientInfo", json::object()).value("Plugins", json());
   if (!plugins.is_array()) return false;
@@ -39,7 +39,7 @@ bool has_buildx(const json& info) {
                      [](const json& plugin) { return plugin.value("Name", "") == "buildx"; });
 }
 
-// A version that cannot be read counts as an old one.
+// Whether a version is before 5.2.5. One that cannot be read counts as an old one.
 bool is_before_5_2_5(const std::string& version) {
   int major = 0, minor = 0, patch = 0;
   std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch);

@@ -23,8 +23,8 @@ struct EngineInfo {
 // The arguments of the engine's program that print it.
 inline constexpr const char* kInfoWords[] = {"info", "--format", "{{json .}}"};
 
-// unavailable: the engine's daemon does not answer; the message is the engine's. `errors`: its
-// standard error.
+// Reads the engine's answer. `errors`: its standard error. Returns unavailable, with the engine's
+// words, if its daemon does not answer.
 Result<EngineInfo> engine_info_from(std::string_view text, const std::string& errors);
 
 // Advice for a node on which no engine answers for this reason.

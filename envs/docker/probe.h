@@ -14,11 +14,11 @@ struct ImageProbe {
   std::string shell;                  // "/bin/bash", "/bin/sh"; "" = none
   std::string glibc;                  // "2.36"; "" = another C library, or none
   bool unlimited_memlock = false;     // the engine can lift the limit
-  bool memlock_is_unlimited = false;  // it has, or there was none
+  bool memlock_is_unlimited = false;  // the limit was lifted, or there was none
 };
 
-// unavailable: no container of the image starts here. The log says which features are missing, and
-// why.
+// Probes an image. Returns unavailable if no container of the image starts here; the log says which
+// features are missing, and why.
 Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                          const std::string& id);
 

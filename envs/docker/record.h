@@ -17,7 +17,7 @@ struct ImageRecord {
   std::string engine;                            // absolute path of its program
   std::map<std::string, std::string> variables;  // the program's whole environment
   std::vector<std::string> names;  // "lockstep/env:…", and pulled names: "debian@sha256:…"
-  std::uint64_t bytes = 0;         // of the image
+  std::uint64_t bytes = 0;         // the size of the image
   friend bool operator==(const ImageRecord&, const ImageRecord&) = default;
 };
 

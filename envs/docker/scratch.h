@@ -1,5 +1,5 @@
 #pragma once
-// Where the tools of an image's environment keep temporary files.
+// The folder in which the tools of an image's environment keep temporary files.
 
 #include <string>
 

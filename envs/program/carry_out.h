@@ -1,5 +1,5 @@
 #pragma once
-// What lockstep-env does with its order: it solves, builds, fetches or packs one environment.
+// Carries out the order of lockstep-env: it solves, builds, fetches or packs one environment.
 
 #include "envs/order.h"
 

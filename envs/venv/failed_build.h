@@ -16,7 +16,7 @@ struct FailedBuild {
 };
 inline constexpr std::size_t kMaxBuildLines = 2'000;
 inline constexpr std::size_t kMaxDecidingLines = 8;
-inline constexpr std::size_t kMaxDecidingBytes = 300;  // per line
+inline constexpr std::size_t kMaxDecidingBytes = 300;  // the most bytes of a line
 
 // Reads a log file of pip (PIP_LOG); nullopt: it reports no failed build. Written for pip 20 to 25:
 // since 22 a failed step is marked "[present-rich]".

@@ -21,8 +21,9 @@ std::string lines(const Words& texts) {
   return texts.empty() ? "" : fmt::format("{}\n", fmt::join(texts, "\n"));
 }
 
-// Index pages that pip could not read. pip reports them in its log file only, and then says that
-// there is no such package. Missing pages are left out: of several indexes, one has each package.
+// The index pages that pip could not read. pip reports them in its log file only, and then says
+// that the package does not exist. Missing pages are left out: of several indexes, one has each
+// package.
 std::string unread_pages(const std::string& log) {
   constexpr std::string_view kSign = "Could not fetch URL ";
   constexpr std::size_t kMostPages = 3;
@@ -92,8 +93,8 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
   tools.set("PIP_NO_INPUT", "1");  // no person is there to type a password
   // pip would advise to change the environment that is built here.
   tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");
-  // pip says that the index is unreachable only when it retries. Without retries it says that there
-  // is no such package.
+  // pip says that the index is unreachable only when it retries. Without retries it says that the
+  // package does not exist.
   const char* retries = std::getenv("PIP_RETRIES");
   if (retries != nullptr && std::string_view(retries) == "0") tools.set("PIP_RETRIES", "1");
 }
@@ -152,7 +153,7 @@ Result<Words> Pip::fetch(const Lock& lock, const Words& options) {
   auto folders = wheels.folders_of(lock.packages);
   if (folders) return folders;
   tools_.say(fmt::format("not in the cache yet: {}", folders.error().message));
-  // Other agents of this machine may share the cache and build the same now, so only one of them
+  // Other agents of this machine may share the cache and build the same now, so one of them
   // fetches.
   const Digest digest = sha256(hashed_requirements(lock));
   TRY_ASSIGN(const io::FileLock one,

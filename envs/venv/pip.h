@@ -32,7 +32,7 @@ class Pip {
   Pip(Toolbox& tools, const Site& site, std::string python, std::string folder);
   // "pip 23.0.1".
   Result<std::string> version();
-  Result<bool> has_reports();  // false for pip of Debian 11 and older
+  Result<bool> has_reports();  // Whether pip writes reports; false for pip of Debian 11 and older.
   // Packages that are already installed are solved again (left_out) or reused (counts).
   enum class Installed { left_out, counts };
   Result<std::vector<LockedPackage>> solve(const Asked& asked, Installed installed);

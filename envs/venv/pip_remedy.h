@@ -1,7 +1,7 @@
 #pragma once
-// What a person can do about a package that pip did not find, or an index that it did not reach:
-// one line below pip's own words. Pure; the names and versions in it come from indexes and users,
-// so they are shortened and made printable.
+// Says what a person can do about a package that pip did not find, or an index that it did not
+// reach: one line below pip's own words. Pure; the names and versions in it come from indexes and
+// users, so they are shortened and made printable.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace lockstep::envs {
 
-// `code`: the error that tool_failure() made of pip's output, whose last lines are `tail`. "": none
-// is known.
+// The advice. `code`: the error that tool_failure() made of pip's output, whose last lines are
+// `tail`. "": none is known.
 std::string pip_remedy(ErrorCode code, std::string_view tail);
 
 }  // namespace lockstep::envs

@@ -10,7 +10,8 @@
 
 namespace lockstep::envs {
 
-// The result is sorted by name. An error names the package that cannot be locked, and why.
+// Reads the packages of a report, sorted by name. An error names the package that cannot be locked,
+// and why.
 Result<std::vector<LockedPackage>> packages_of_report(std::string_view json);
 Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view requirements);
 

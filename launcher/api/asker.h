@@ -1,5 +1,5 @@
 #pragma once
-// Who asks, over which connection, and where the answer goes.
+// The asker of a request: who asks, over which connection, and where the answer goes.
 
 #include <cstdint>
 #include <memory>
@@ -11,15 +11,16 @@
 
 namespace lockstep::launcher {
 
-// What is asked, for the audit log.
+// The object of a request, for the audit log.
 struct Asked {
   std::string what;         // "cancel job"
   std::string object;       // "job train"
   std::string detail = {};  // used when the answer has no text of its own
   bool changes = false;
   bool reads_others = false;  // the answer shows what belongs to somebody else
-  bool holds_values = false;  // it has values of variables or secrets, and a refusal may quote them
-  std::string project = {};   // that the object belongs to; "": none
+  // the request has values of variables or secrets, and a refusal may quote them
+  bool holds_values = false;
+  std::string project = {};  // the project of the object; "": none
 };
 
 struct Asker {

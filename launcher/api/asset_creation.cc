@@ -23,7 +23,7 @@ void Service::create_asset(const Asker& asker, CreateAsset create) {
   });
 }
 
-// The tree is complete, and the asker may register it.
+// Registers an asset. The tree is complete, and the asker may register it.
 void Service::register_asset(const Asker& asker, CreateAsset create) {
   const Digest tree = *create.asset.tree;
   ports_.blobs.measure(asker.caller, tree,
@@ -61,7 +61,8 @@ void Service::create_from(const Asker& asker, CreateAsset create, const DataRefe
       });
 }
 
-// The files are copied, because files of a directory may change and a version never does.
+// Fetches an asset's files. They are copied, because files of a directory may change and a version
+// never does.
 void Service::fetch_asset(const Asker& asker, CreateAsset create,
                           const DatastoreReference& reference) {
   const auto fail = [this, path = create.asset.path](const Asker& to, const Error& error) {

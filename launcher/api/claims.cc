@@ -71,7 +71,8 @@ struct ClaimOf {
   Claim operator()(const RemoveNode& m) const {
     return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};
   }
-  // A name that the caller may not see counts as new here; the core reports that it is taken.
+  // The claim to register a name. A name that the caller may not see counts as new here; the core
+  // reports that it is taken.
   Claim to_register(const NameKey& key, const std::string& project) const {
     NameClaim claim =
         claim_to_register(state, caller, key, project_of_new(state.principals(), caller, project));
@@ -103,7 +104,7 @@ struct ClaimOf {
     if (name == nullptr) return of_asset(Permission::manage_names, m.kind, m.name);
     return {Permission::manage_names, object_of({name_kind_of(m.kind), m.name}, *name), ""};
   }
-  // If nobody has the name, the core reports that it does not exist.
+  // The claim on a name. If nobody has it, the core reports that it does not exist.
   Claim of_name(NameKind kind, const std::string& called) const {
     const NameKey key{kind, called};
     const OwnedName* name = state.names().find(kind, called);
@@ -128,7 +129,7 @@ struct ClaimOf {
   Claim operator()(const Shutdown&) const { return {Permission::shut_down, {}, ""}; }
   // Everybody may ask about themselves; the core checks the rest.
   Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
-  // In any project where they may submit.
+  // The claim in any project where they may submit.
   Claim where_they_submit(Permission permission) const {
     Object object = own("");
     if (const auto* attempt = std::get_if<AttemptCaller>(&caller)) {

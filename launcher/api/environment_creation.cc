@@ -11,8 +11,9 @@
 
 namespace lockstep::launcher {
 
-// The operator's map takes precedence over registered names. Otherwise a user who registers such a
-// name would run code in the jobs of everybody who relies on the map.
+// Whether the operator's map has the name. The map takes precedence over registered names.
+// Otherwise a user who registers such a name would run code in the jobs of everybody who relies on
+// the map.
 bool Service::is_in_map(const EnvironmentSpec& spec) const {
   if (state().names().find(NameKind::environment, spec.name) != nullptr) return false;
   std::vector<std::string> references{spec.name};
@@ -55,7 +56,8 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
               });
 }
 
-// Its build folder, if there is one, is complete and belongs to the asker.
+// Registers the environment. Its build folder, if there is one, is complete and belongs to the
+// asker.
 void Service::register_environment(const Asker& asker, const CreateEnvironment& create) {
   const auto feed = [this, asker, create](Bytes files) {
     ports_.core.feed(CreateEnvironmentInput{expect_reply(asker), create.environment, create.project,

@@ -6,8 +6,8 @@
 
 namespace lockstep::launcher {
 
-// The same `random` gives the same name. With 64 random bits a clash is unlikely; the core refuses
-// a submission whose name is taken.
+// Makes a name; the same `random` gives the same name. With 64 random bits a clash is unlikely; the
+// core refuses a submission whose name is taken.
 std::string generated_job_name(std::uint64_t random);
 
 }  // namespace lockstep::launcher

@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kRegistries = "azureml://registries/";
-// Beginning of the names of Azure's own environments.
+// The beginning of the names of Azure's own environments.
 constexpr std::string_view kCurated = "AzureML-";
 
 struct WantedEnvironment {
@@ -34,7 +34,7 @@ WantedEnvironment of_name(const std::string& reference) {
   return {name, {name.version.empty() ? name.name : name.name + ":" + name.version}};
 }
 
-// Shown under the name that was asked for; the name in the map's file does not matter.
+// A view under the name that was requested; the name in the map's file does not matter.
 EnvironmentView mapped(const State& state, const Viewer& viewer, const WantedEnvironment& wanted,
                        RegisteredEnvironment found) {
   EnvironmentSpec& spec = found.spec;
@@ -50,7 +50,8 @@ EnvironmentView mapped(const State& state, const Viewer& viewer, const WantedEnv
   return view;
 }
 
-// An error in a file begins with its path, an error of reading it with a verb.
+// An error about the map. An error in a file begins with its path, an error of reading it with a
+// verb.
 Error unreadable(const Error& error) {
   const bool is_verb = error.message.starts_with("open ") || error.message.starts_with("read ");
   return make_error(error.code,

@@ -19,7 +19,7 @@ std::string user(const std::string& name) { return "user " + name; }
 struct AskedOfChange {
   const Principals& principals;
 
-  // If a name was removed and added again, the user who has it now.
+  // The user who has the name now, if it was removed and added again.
   std::string known(const std::string& name) const {
     return user(current_user_name(principals, name));
   }

@@ -15,11 +15,11 @@ namespace lockstep::launcher {
 
 Asked asked_of(const ClientRequest& request, const State& state);
 
-// The entries to log; none for a question about what the asker may see anyway. Time and number are
-// not set yet, and the key is the one on the wire.
+// The entries to log; none for a question about data that the asker may see anyway. Time and number
+// are not set yet, and the key is the one on the wire.
 std::vector<AuditEntry> entries_of(const Asker& asker, const ClientReply& reply);
 
-// "node gpu-1", for a node's name or id; with the text as given if there is no such node.
+// "node gpu-1", for a node's name or id; with the text as given if the node does not exist.
 std::string audited_node(const State& state, const std::string& name_or_id);
 std::string audited_node(const State& state, NodeId node);
 

@@ -15,11 +15,11 @@ class ReplyRouter final : public Replies {
   static std::string connection_of(char adapter, const std::string& name);
   static std::string name_in_adapter(const std::string& connection);
 
-  // From now on, replies to connections of this letter go to `replies`, which must outlive the
+  // Sends replies to connections of this letter to `replies` from now on; it must outlive the
   // service's last reply. Each letter is given once.
   void add(char adapter, Replies& replies);
 
-  // A connection without an adapter is gone: what is sent to it is dropped.
+  // Sends to a connection. One without an adapter is gone: the reply is dropped.
   void send(const std::string& connection, std::uint64_t reply_to, ClientReply reply) override;
   bool is_gone(const std::string& connection) const override;
 

@@ -1,4 +1,4 @@
-// What the service does for each request of a client, once the caller's permission was checked.
+// The work of the service for each request of a client, after the check of the caller's permission.
 
 #include <fmt/format.h>
 
@@ -253,7 +253,7 @@ struct RequestHandler {
     ClientReply reply = answer_of(query, &noted);
     service.reply(noted, std::move(reply));
   }
-  // `noted`: the asker; what they read of other users' data is added to it.
+  // Answers a query. `noted`: the asker, to whom the read data of other users is added.
   ClientReply answer_of(const Query& query, Asker* noted) const {
     const Viewer viewer(service.state(), asker.caller);
     auto reply = launcher::answer(service.core(), service.ports_.launcher.info(), viewer, query);
@@ -282,7 +282,7 @@ struct RequestHandler {
   ReplyTo expect() const { return service.expect_reply(asker); }
 };
 
-// The project is also in the text, for people who read only that line.
+// Adds the project, also to the text, for people who read only that line.
 static void add_project(Asked* asked) {
   asked->detail =
       "in project " + asked->project + (asked->detail.empty() ? "" : ", " + asked->detail);

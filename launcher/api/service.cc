@@ -23,7 +23,8 @@ constexpr std::size_t kMaxComparisons = 4;
 
 Service::Service(Ports ports) : ports_(ports) {}
 
-// Leaves the files out if they cannot be read now, because the rest is an answer, too.
+// Answers with an explanation. Files that cannot be read now are left out, because the rest is an
+// answer, too.
 void Service::explain(const Asker& asker, ExplainReply explained) {
   const auto& rerun = explained.explain.rerun;
   const bool compares =
@@ -146,7 +147,8 @@ void Service::perform(const ExitDaemon& action) {
   answer(action.to, Done{"the launcher is stopping"});
 }
 
-// The client's wait begins anew, so its request is not late.
+// Tells the client that its request waits. The client's wait begins anew, so the request is not
+// late.
 void Service::tell_pending(const WaitsForDisk& why, Instant until) {
   for (auto& [number, pending] : pending_) {
     Asker& asker = pending.asker;

@@ -42,13 +42,13 @@ namespace lockstep::launcher {
 struct Claim {
   Permission permission;
   Object object;
-  std::string absent;  // the error if there is no such object: "there is no job 'x'; …"
+  std::string absent;  // the error if the object does not exist: "there is no job 'x'; …"
 };
 Claim claim_of(const ClientRequest& request, const State& state, const Caller& caller);
 
 class Service {
  public:
-  // What the service uses of the process that it is in. All must outlive it.
+  // The parts of the process that the service uses. All must outlive it.
   struct Ports {
     RunningCore& core;
     ClockAndRandom& clock;
@@ -147,8 +147,8 @@ class Service {
     Instant at;
     JobStatus status = JobStatus::queued;
   };
-  std::map<JobId, ToldView> told_views_;  // of large jobs that are watched: what was told last
-  Instant next_round_;                    // of watchers
+  std::map<JobId, ToldView> told_views_;  // for watched large jobs: the view that was sent last
+  Instant next_round_;                    // the next round of views to watchers
 };
 
 }  // namespace lockstep::launcher

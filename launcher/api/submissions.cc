@@ -54,7 +54,7 @@ bool is_resolved_here(const std::string& source) {
   return reference && *reference && !std::holds_alternative<JobOutputReference>(**reference);
 }
 
-// The job's own spec and those of its steps.
+// The job's own spec and the specs of its steps.
 std::vector<const JobSpec*> specs_of(const JobSpec& spec) {
   std::vector<const JobSpec*> specs = {&spec};
   if (spec.pipeline)
@@ -353,8 +353,8 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
       });
 }
 
-// Whether no tree has files where jobs keep their outputs. Our client leaves such files out; those
-// of another client would fail on each node.
+// Checks that no tree has files in the folders of a job's outputs. Our client leaves such files
+// out; files of another client would make the job fail on each node.
 void Service::check_code(const Asker& asker, std::vector<Digest> roots,
                          std::function<void(const Status& free)> then) {
   if (roots.empty()) return then({});

@@ -46,8 +46,9 @@ void Service::flush() {
   tell_next_rounds();
 }
 
-// The view of a pipeline grows with its steps and that of a gang with its nodes, and each of them
-// changes it. So watchers get these views at intervals, but another status at once.
+// The time until watchers get the job's next view. The view of a pipeline grows with its steps and
+// a gang's with its nodes, and each of them changes it. So watchers get these views at intervals,
+// but another status at once.
 Duration Service::until_next_view(const JobId& id) {
   const Job* job = state().job(id);
   if (job == nullptr || job->finish() || !has_large_view(*job)) {
@@ -77,7 +78,8 @@ void Service::tell_of_change(const JobId& id) {
   if (is_final(view->status)) watchers_.job_is_over(id);
 }
 
-// A loop that was delayed catches up with the rounds of one interval, no more.
+// Sends the next rounds. A loop that was delayed catches up with the rounds of one interval, no
+// more.
 void Service::tell_next_rounds() {
   const Instant now = ports_.clock.now();
   if (watchers_.count() == 0) {
@@ -98,7 +100,7 @@ void Service::tell_next_rounds() {
 Duration Service::wait() const {
   if (watchers_.count() == 0) return Duration::max();
   Instant due = next_round_;
-  for (const JobId& id : changed_jobs_)  // large jobs, whose watchers are told later
+  for (const JobId& id : changed_jobs_)  // large jobs, whose watchers get the view later
     if (const auto told = told_views_.find(id); told != told_views_.end())
       due = std::min(due, told->second.at + kViewEvery);
   return std::max(due - ports_.clock.now(), Duration::zero());

@@ -24,8 +24,8 @@ class Watchers {
   static constexpr std::size_t kRounds = 20;
   explicit Watchers(Limits limits) : limits_(limits) {}
 
-  // A second watch of the job by the same connection replaces the first. resource_exhausted: the
-  // message names the limit and what to do.
+  // Adds a watch. A second watch of the job by the same connection replaces the first. Returns
+  // resource_exhausted with the limit and what to do.
   Status add(const JobId& job, const Asker& asker);
   // The watchers by connection; null if nobody watches the job.
   const std::map<std::string, Asker>* of(const JobId& job) const;
@@ -44,7 +44,8 @@ class Watchers {
 
   const Limits limits_;
   std::map<JobId, std::map<std::string, Asker>> by_job_;
-  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;  // the number: its group
+  // by connection and job; the number is the group
+  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;
   std::array<std::set<std::pair<JobId, std::string>>, kRounds> rounds_;
   std::size_t filled_last_ = 0, named_last_ = 0;
   std::map<std::string, std::size_t> of_user_;

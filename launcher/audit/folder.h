@@ -24,17 +24,18 @@ struct AuditSegment {
   std::string path;
 };
 std::string audit_segment_path(const std::string& folder, std::uint64_t number);
-// Oldest first; none if there is no folder.
+// The segments, oldest first; none if there is no folder.
 Result<std::vector<AuditSegment>> audit_segments(const std::string& folder);
 
 std::string audit_head_path(const std::string& folder);
 Status write_audit_head(const std::string& folder, const AuditMark& head);
-// nullopt: there is no head, or it cannot be parsed (it is written without a sync).
+// Reads the head. nullopt: there is none, or it cannot be parsed (it is written without a sync).
 std::optional<AuditMark> read_audit_head(const std::string& folder);
 // Parses "NUMBER:DIGEST", or the file's form "NUMBER DIGEST". nullopt: `text` is neither.
 std::optional<AuditMark> audit_mark_from(const std::string& text);
 
-// Upper bound of a segment's size, whatever AuditLimits says; only its last entry may exceed it.
+// The upper bound of a segment's size, whatever AuditLimits says; only its last entry may exceed
+// it.
 inline constexpr std::uint64_t kMaxSegmentBytes = 64u << 20;
 
 }  // namespace lockstep::launcher

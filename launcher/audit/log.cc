@@ -26,7 +26,7 @@ AuditMark no_entry() { return {0, kNoAuditDigest}; }
 // The newest whole entry of a segment. Number 0: it has none.
 AuditMark newest_in(std::string_view text) {
   while (!text.empty()) {
-    text.remove_suffix(1);                    // removes its newline
+    text.remove_suffix(1);                    // without its newline
     const auto begin = text.rfind('\n') + 1;  // npos + 1 is 0
     if (const auto link = audit_link(text.substr(begin)))
       return {link->number, std::string(link->digest)};
@@ -213,7 +213,7 @@ Status AuditLog::rotate(Instant now) {
   return {};
 }
 
-// take_sync() makes the note durable before the segment is removed.
+// Removes the oldest segment, after take_sync() has made a note of that durable.
 void AuditLog::remove_oldest(Instant now) {
   auto segments = audit_segments(folder_);
   if (!segments) return;

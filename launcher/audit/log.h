@@ -53,13 +53,14 @@ class AuditLog {
   // The problems that open() found, as texts for people.
   const std::vector<std::string>& findings() const { return findings_; }
 
-  void add(AuditEntry entry);  // sets `number`
-  // After an error some entries are not in the file yet (waiting()); the next write() tries again.
+  void add(AuditEntry entry);  // adds an entry, and sets `number`
+  // Writes entries. After an error some are not in the file yet (waiting()); the next write() tries
+  // again.
   Status write(Instant now);
   std::size_t waiting() const { return waiting_.size(); }
-  // What to make durable next; nullopt if everything written was taken already.
+  // The entries to make durable next; nullopt if everything written was taken already.
   std::optional<AuditSync> take_sync();
-  // Call it when a sync failed: its data may not be on disk, and its files are not written again.
+  // Tells that a sync failed: its data may not be on disk, and its files are not written again.
   void sync_failed(const std::string& why, Instant now);
   // The newest entry that is in the file.
   const AuditMark& written() const { return written_; }
@@ -73,7 +74,7 @@ class AuditLog {
   AuditLog(std::string folder, AuditLimits limits) : folder_(std::move(folder)), limits_(limits) {}
   void record(const std::string& what, const std::string& object, const std::string& detail,
               Instant now);
-  using Note = std::array<std::string, 3>;  // what, object and detail of an entry to record
+  using Note = std::array<std::string, 3>;  // operation, object and detail of an entry to record
   Status take_up(Instant now);
   Result<bool> take_up_segments(const std::vector<AuditSegment>& segments,
                                 std::vector<Note>& notes);
@@ -85,12 +86,12 @@ class AuditLog {
   std::string folder_;
   AuditLimits limits_;
   std::vector<std::string> findings_;
-  AuditMark last_;     // of the newest entry that was added
-  AuditMark written_;  // of the newest entry that is in the file
+  AuditMark last_;     // the newest entry that was added
+  AuditMark written_;  // the newest entry that is in the file
   std::deque<Waiting> waiting_;
   std::shared_ptr<io::Fd> file_;
   std::uint64_t segment_ = 0;  // number of the segment in file_
-  std::uint64_t size_ = 0;     // its whole entries, in bytes
+  std::uint64_t size_ = 0;     // the bytes of its whole entries
   bool torn_ = false;          // bytes behind size_ have to be cut off
   std::vector<std::pair<std::shared_ptr<io::Fd>, std::uint64_t>> torn_files_;  // earlier segments
   bool is_dirty_ = false;  // something was written since the last take_sync()

@@ -10,11 +10,11 @@
 
 namespace lockstep::launcher {
 
-// Which user of this name the entry is by or about: "ann", or "ann~2", who was added after the
-// first one was removed. "": none. A name with a number is that user alone.
+// The user of this name whom the entry concerns or who caused it: "ann", or "ann~2", who was added
+// after the first one was removed. "": none. A name with a number is that user alone.
 std::string user_in(const AuditEntry& entry, std::string_view name);
 
-// Whether the query's user or node did what the entry says, or it was done to them.
+// Whether the query's user or node caused the entry, or is its object.
 bool is_wanted(const AuditEntry& entry, const QueryAudit& query);
 
 // Reads a bounded part of the log, so an answer may be empty although older entries match; its

@@ -18,7 +18,7 @@ class Verifier {
   Verifier(bool is_live, const AuditMark& expected, const AuditMark& mark)
       : is_live_(is_live), expected_(expected), mark_(mark) {}
 
-  // False: enough was read.
+  // Reads a segment. False: enough was read.
   bool read(const AuditSegment& segment, std::string_view text, bool is_newest);
   AuditVerified finish(const std::string& folder);
 
@@ -135,7 +135,7 @@ Result<AuditVerified> verify_audit(const std::string& folder, const AuditMark& n
     for (std::size_t i = 0; i < segments.size() && goes_on; ++i) {
       const auto text = io::read_regular_file(segments[i].path, Bytes{2 * kMaxSegmentBytes});
       oldest_went = !text && i == 0 && tries < 3 && !io::exists(segments[i].path);
-      if (oldest_went) break;  // removed meanwhile: start again
+      if (oldest_went) break;  // the segment was removed meanwhile: start again
       if (!text) return text.error();
       goes_on = verifier.read(segments[i], *text, i + 1 == segments.size());
     }

@@ -6,7 +6,7 @@
 namespace lockstep::cli {
 
 void add_verbs(VerbTable table);
-// In completion_verb.cc, which describes all verbs.
+// completion_verb.cc has this verb, which describes all verbs.
 void add_completion_verb(VerbTable table);
 
 }  // namespace lockstep::cli

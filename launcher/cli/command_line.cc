@@ -23,7 +23,7 @@ constexpr const char* kShellBehindDashes =
 constexpr const char* kRunUsage =
     "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
 
-// CLI11 would take the next word as the value of "--name="; here the value is empty.
+// Keeps empty values: CLI11 would take the next word as the value of "--name=".
 std::vector<std::string> with_empty_values(const std::vector<std::string>& words) {
   std::vector<std::string> split;
   for (const auto& word : words) {
@@ -62,7 +62,7 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
   return "";
 }
 
-// For `lockstep` or `lockstep job` alone, the verbs to choose from; "" for everything else.
+// The verbs to choose from, for `lockstep` or `lockstep job` alone; "" for everything else.
 std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* group = &app;
   for (const auto& word : words) {
@@ -111,8 +111,8 @@ std::string help_of(const CLI::App& app, const std::vector<std::string>& words) 
   return "lockstep " + typed(app, words).second + "--help";
 }
 
-// az has these options for every verb. Removes them from `words`, unless the verb has an option of
-// that name; returns the note about that, or "".
+// Removes options that az has for every verb from `words`, unless the verb has an option of that
+// name; returns the note about that, or "".
 std::string take_out_foreign(const CLI::App& app, std::vector<std::string>& words) {
   constexpr std::string_view kForeign[] = {"-g", "--resource-group", "-w", "--workspace-name",
                                            "--subscription"};
@@ -186,8 +186,8 @@ bool wants_format(const CLI::App& app, const std::vector<std::string>& words) {
 // Options are parsed for it only if the text occurs, since that costs time.
 bool mentions_last_job(const std::string& word) { return word.find("@last") != std::string::npos; }
 
-// `help --man …` prints documentation of the verbs, and shells call __complete; neither is parsed
-// as a verb.
+// Handles `help --man …`, which prints documentation of the verbs, and __complete, which shells
+// call; neither is parsed as a verb.
 std::optional<CommandLine> about_the_verbs(const std::vector<std::string>& words) {
   if (words.empty()) return std::nullopt;
   CommandLine line;
@@ -233,7 +233,7 @@ void set_failure_message(CLI::App& app, const std::vector<std::string>& ours, bo
       });
 }
 
-// True: the words name no verb, and `result` has the error.
+// Whether the words name no verb; `result` then has the error.
 bool names_no_verb(const CLI::App& app, const std::vector<std::string>& ours, CommandLine& result) {
   if (std::string unknown = unknown_verb(app, ours); !unknown.empty()) {
     result.err += "lockstep: " + unknown + "\nsee " + help_of(app, ours) + "\n";
@@ -248,7 +248,7 @@ bool names_no_verb(const CLI::App& app, const std::vector<std::string>& ours, Co
   return false;
 }
 
-// CLI11 reports help and version as parse errors, too.
+// Takes an error of the parser; CLI11 reports help and version as such, too.
 void take_parse_error(const CLI::App& app, const CLI::ParseError& error, CommandLine& result) {
   std::ostringstream out, err;
   // Reports unknown options before missing ones: a missing one may only be misspelt.

@@ -11,17 +11,17 @@
 namespace lockstep::cli {
 
 struct CommandLine {
-  Action action;  // empty: only print
+  Action action;  // empty: the program only prints
   std::optional<jmespath::Expression> query = {};
-  std::string out;              // for stdout
-  std::string err;              // for stderr
+  std::string out;              // the text for stdout
+  std::string err;              // the text for stderr
   int exit_code = 0;            // used if `action` is empty
   bool names_last_job = false;  // `@last` stands where a job is named
 };
 
-// `words` excludes the program's name. `default_output`: the word of -o for verbs that have one,
-// where it is not given; "": each verb's own. `last_job`: the job that `@last` names; "": the word
-// is left.
+// Parses a command line. `words` excludes the program's name. `default_output`: the word of -o for
+// verbs that have one, where it is not given; "": each verb's own. `last_job`: the job that `@last`
+// names; "": the word is left.
 CommandLine parse_command_line(const std::vector<std::string>& words,
                                const std::string& default_output = "",
                                const std::string& last_job = "");

@@ -12,7 +12,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr int kMostJobs = 200;   // the newest ones
+constexpr int kMostJobs = 200;   // the most jobs, the newest ones
 constexpr int kMostParents = 3;  // the most pipelines whose steps are requested
 constexpr Duration kQueryTimeout = milliseconds(900);
 
@@ -20,7 +20,7 @@ bool begins_with(const std::string& text, std::string_view start) {
   return text.rfind(start, 0) == 0;
 }
 
-// bash splits --output=json into three words.
+// Joins words again: bash splits --output=json into three.
 std::vector<std::string> without_lone_equals(std::vector<std::string> words) {
   std::vector<std::string> joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -168,7 +168,7 @@ class NameAsker {
       names.push_back({job.spec.name, std::string(to_string(job.status))});
     return names;
   }
-  // For `faces_tr` also the jobs of the pipeline `faces`.
+  // The names of jobs; for `faces_tr` also the jobs of the pipeline `faces`.
   Result<std::vector<Candidate>> jobs(const std::string& typed) const {
     ListJobs question;
     question.limit = kMostJobs;

@@ -1,6 +1,6 @@
 #pragma once
-// What may stand in place of the word that is being typed. The scripts of the shells ask
-// `lockstep __complete WORD…` for it; the last word is the one to complete.
+// Completes the word that is being typed. The shells' scripts call `lockstep __complete WORD…`; the
+// last word is the one to complete.
 
 #include <functional>
 #include <optional>
@@ -38,12 +38,12 @@ enum class Noun {
 // `typed`: the beginning of the name, for jobs of a pipeline's steps.
 using NamesOf = std::function<std::vector<Candidate>(Noun, const std::string& typed)>;
 
-// Nothing: the shell offers files. `names` is asked only where a name stands.
+// The candidates; none: the shell offers files. `names` is called only where a name is expected.
 std::vector<Candidate> candidates_for(const CLI::App& verbs, std::vector<std::string> words,
                                       const NamesOf& names);
 
-// One candidate a line: the word, and behind a tab what it is. It starts no launcher and reports no
-// error: a person is typing.
+// Prints one candidate per line: the word, and behind a tab its description. It starts no launcher
+// and reports no error, because a person is typing.
 int print_completions(Context& context, const std::vector<std::string>& words);
 
 // The script for "bash", "zsh" or "fish".

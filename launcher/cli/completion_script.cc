@@ -1,5 +1,5 @@
-// The scripts are short: `lockstep __complete` gives the words, so an update of it updates them as
-// well.
+// The scripts of the shells. They are short: `lockstep __complete` gives the words, so an update of
+// it updates them as well.
 
 #include "launcher/cli/completion.h"
 

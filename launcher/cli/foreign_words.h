@@ -9,11 +9,13 @@
 
 namespace lockstep::cli {
 
-// `group` is "" for the first word of a command line, else "job", "node", …. nullopt: no other tool
-// that we know has this word. Example: ("", "squeue") -> "`lockstep job list` shows the jobs".
+// The meaning of another tool's word. `group` is "" for the first word of a command line, else
+// "job", "node", …. nullopt: no other tool that we know has this word. Example: ("", "squeue") ->
+// "`lockstep job list` shows the jobs".
 std::optional<std::string> meaning_of(std::string_view group, std::string_view word);
 
-// The same for an option of `run`, or of any verb ("--ntasks" -> "ranks per node is -n").
+// The meaning of another tool's option of `run`, or of any verb ("--ntasks" -> "ranks per node is
+// -n").
 std::optional<std::string> meaning_of_option(std::string_view option);
 
 // Rewrites `lockstep version` and `lockstep help job list` to the options that we have for them.

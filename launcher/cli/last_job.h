@@ -18,11 +18,12 @@ bool names_last_job(const std::string& text);
 // The same text with the job's name.
 std::string with_last_job(std::string text, const std::string& name);
 
-// From now on the options of `app` and its verbs that take the name of a job take `name` for
-// `@last`, or with "" leave it. `is_named`, which must outlive the parsing: set when one has it.
+// Replaces `@last` in the options of `app` and its verbs that take the name of a job by `name`;
+// with "" the word stays. `is_named`, which must outlive the parsing, is set if one has it.
 void resolve_last_job(CLI::App& app, const std::string& name, bool& is_named);
 
-// Of the jobs that the caller submitted the newest that is of no pipeline's step. not_found: none.
+// The newest job that the caller submitted and that is not a step's. Returns not_found if there is
+// none.
 Result<std::string> last_job(const Context& context);
 
 }  // namespace lockstep::cli

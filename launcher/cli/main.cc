@@ -14,13 +14,14 @@ namespace {
 
 using namespace lockstep::cli;
 
-// If standard input is closed, the first file that this program opens would get its number.
+// Opens standard input if it is closed: the first file that this program opens would get its
+// number.
 void open_standard_input() {
   if (::fcntl(STDIN_FILENO, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) > STDIN_FILENO)
     std::abort();  // open(2) returns the lowest free number
 }
 
-// Output that could not be written is a failure.
+// The exit code with the output's state: output that could not be written is a failure.
 int with_output(Terminal& terminal, int exit_code) {
   const auto& lost = terminal.lost_output();
   if (!lost) return exit_code;

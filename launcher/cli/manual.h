@@ -13,11 +13,12 @@ class App;
 
 namespace lockstep::cli {
 
-// In roff, for man(1). `verb` "": the page of all.
+// The page for man(1), in roff. `verb` "": the page of all.
 Result<std::string> manual_page(const CLI::App& verbs, const std::string& verb);
 
 // Answers `help --man [VERB]` with a page, and `help --man-pages DIR` by writing all pages to DIR;
-// `words` begin with the option. invalid_argument: no such verb, or other words.
+// `words` begin with the option. Returns invalid_argument if the verb does not exist, or for other
+// words.
 Result<std::string> manual_text(const std::vector<std::string>& words);
 
 }  // namespace lockstep::cli

@@ -25,7 +25,7 @@ class VerbTree {
 };
 
 std::vector<const CLI::App*> verbs_below(const CLI::App& group);
-// Those that a person may write, without hidden ones.
+// The options that a person may write, without hidden ones.
 std::vector<const CLI::Option*> options_of(const CLI::App& verb);
 bool takes_value(const CLI::Option& option);
 // The words that an option's type lists, as in "table|json"; empty: any text.

@@ -1,5 +1,5 @@
 #pragma once
-// What agents, and the programs that start them, print.
+// Reads the output of agents, and of the programs that start them.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace lockstep::compute {
 // earlier.
 bool says_joined(std::string_view line);
 
-// The last line that says something, cut to 500 bytes.
+// The last line with text, cut to 500 bytes.
 std::string last_line(std::string_view text);
 
 }  // namespace lockstep::compute

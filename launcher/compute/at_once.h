@@ -16,8 +16,8 @@ struct Outcome {
   Attempt<void> done;
 };
 
-// Calls `work` for 0 … count-1, on at most 16 threads, and says an error event for each that
-// failed. The number of those.
+// Calls `work` for 0 … count-1, on at most 16 threads, and writes an error event for each that
+// failed. Returns the number of those.
 int at_once(std::size_t count, Events& events, const std::function<Outcome(std::size_t)>& work);
 
 }  // namespace lockstep::compute

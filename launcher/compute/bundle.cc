@@ -29,14 +29,14 @@ bool is_whole(const std::string& place) {
   return boot && *boot == io::current_boot().value;
 }
 
-// The archive has one top folder, which becomes the bundle's folder.
+// Moves the archive's one top folder, which becomes the bundle's folder.
 Status move_into_place(const std::string& unpacked, const std::string& place) {
   TRY_ASSIGN(const std::vector<std::string> tops, io::list_directory(unpacked));
   if (tops.size() != 1 || !io::exists(unpacked + "/" + tops[0] + "/bin/lockstep-agent"))
     return make_error(ErrorCode::corrupt, "it is not an archive that scripts/bundle made");
   const std::string top = unpacked + "/" + tops[0];
   TRY(io::write_file_atomically(top + kBootFile, io::current_boot().value, 0644, false));
-  // No program runs from a bundle of an earlier boot, so it may be removed.
+  // A bundle of an earlier boot may be removed, since no program runs from it.
   if (!is_whole(place)) (void)io::remove_tree(place);
   if (io::disk::rename(top.c_str(), place.c_str()) == 0 || is_whole(place)) return {};
   return errno_error(errno, "rename " + top + " to " + place);

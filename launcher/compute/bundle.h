@@ -8,14 +8,14 @@
 
 namespace lockstep::compute {
 
-// 16 hexadecimal digits that differ for different archives.
+// The digest of an archive: 16 hexadecimal digits that differ for different archives.
 Result<std::string> bundle_digest(const std::string& archive);
 
 // "bundle-DIGEST": the name of the folder that unpack_bundle() makes.
 std::string bundle_folder(const std::string& digest);
 
 // Unpacks the archive into FOLDER/bundle-DIGEST, unless this boot has done it already. The name
-// appears when everything is below it. Everybody may read what is in it.
+// appears when everything is below it. Everybody may read its files.
 Status unpack_bundle(const std::string& archive, const std::string& digest,
                      const std::string& folder);
 

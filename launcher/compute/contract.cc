@@ -85,7 +85,7 @@ Result<Endpoints> endpoints_of(const json& object, const std::string& where) {
   return endpoints;
 }
 
-// A name becomes a line of a container's /etc/passwd, so its form is checked.
+// Reads the accounts. A name becomes a line of a container's /etc/passwd, so its form is checked.
 Result<std::vector<std::string>> accounts_of(const json& object) {
   std::vector<std::string> accounts;
   const auto it = object.find("accounts");
@@ -102,7 +102,8 @@ Result<std::vector<std::string>> accounts_of(const json& object) {
   return accounts;
 }
 
-// Like the launcher's endpoint.json: without `local`, all machines use the same addresses.
+// Reads the launcher's endpoints, as in endpoint.json: without `local`, all machines use the same
+// addresses.
 Status read_endpoints(const json& object, Request& request) {
   const auto it = object.find("endpoints");
   if (it == object.end()) return {};

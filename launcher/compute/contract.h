@@ -20,7 +20,7 @@ namespace lockstep::compute {
 
 inline constexpr int kContractVersion = 1;
 inline constexpr std::size_t kMaxRequestBytes = 16u << 20;
-inline constexpr std::size_t kMaxMachines = 10'000;  // machines of one request
+inline constexpr std::size_t kMaxMachines = 10'000;  // the most machines of one request
 inline constexpr std::size_t kMaxAccounts = 100'000;
 
 enum class Verb { check, create, list, remove, hold };
@@ -34,16 +34,16 @@ struct Machine {
 struct Request {
   std::string launcher;  // together with `target`, the tag of everything that is made
   std::string target;
-  std::string state;            // an absolute path: what is kept between the calls for this target
-  std::string bundle;           // the archive of scripts/bundle; "" where the kind needs none
-  std::string settings = "{}";  // JSON object; the kind reads it
+  std::string state;   // an absolute path: the files kept between the calls for this target
+  std::string bundle;  // the archive of scripts/bundle; "" where the kind needs none
+  std::string settings = "{}";         // JSON object; the kind reads it
   std::optional<Endpoints> endpoints;  // the addresses at which nodes dial the launcher
   // The addresses at which this machine dials it; set if `endpoints` is.
   std::optional<Endpoints> local;
   std::vector<Machine> machines;
   std::vector<std::string> accounts = {};  // the accounts as which jobs of the launcher's users run
 };
-// invalid_argument names the key and the values that are allowed.
+// Reads a request. Returns invalid_argument with the key and the values that are allowed.
 Result<Request> request_from(const std::string& json_text, Verb verb);
 
 // The message of a failure is for people.

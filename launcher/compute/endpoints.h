@@ -15,8 +15,8 @@ struct Address {
   int port = 0;
   friend bool operator==(const Address&, const Address&) = default;
 };
-// "tcp://HOST:PORT", with brackets around an IPv6 address. invalid_argument: the text has another
-// form.
+// Reads "tcp://HOST:PORT", with brackets around an IPv6 address. Returns invalid_argument for
+// another form.
 Result<Address> address_from(const std::string& endpoint);
 std::string to_endpoint(const Address& address);
 
@@ -25,7 +25,7 @@ struct Endpoints {
   std::array<Address, 3> all() const { return {control, bulk, join}; }
   friend bool operator==(const Endpoints&, const Endpoints&) = default;
 };
-// Nothing but this machine itself reaches it: 127.0.0.0/8, ::1 and localhost.
+// Whether only this machine itself reaches an address: 127.0.0.0/8, ::1 and localhost.
 bool is_loopback(const Address& address);
 
 }  // namespace lockstep::compute

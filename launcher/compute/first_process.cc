@@ -113,7 +113,8 @@ std::vector<Account> accounts_here() {
 // was removed.
 class MadeIds {
  public:
-  // Above the ids of most people, and below those that an engine without root can map.
+  // The range of ids, above the ids of most people, and below those that an engine without root can
+  // map.
   static constexpr unsigned kFirst = 20'000, kCount = 39'000;
 
   explicit MadeIds(std::string path) : path_(std::move(path)) {

@@ -20,8 +20,8 @@ std::string first_process();
 // its own account is added. Accounts that do not fit into one argument of a command are left out.
 std::string accounts_for(const Request& request);
 
-// For a container that runs: adds the accounts ($0) that are not there. It prints how many it has
-// added, and if any, ends the agent of the home $1: the next one knows them.
+// A script for a container that runs: adds the accounts ($0) that are missing. It prints how many
+// it has added, and if any, ends the agent of the home $1: the next one knows them.
 std::string add_accounts_script();
 
 }  // namespace lockstep::compute

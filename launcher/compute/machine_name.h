@@ -1,5 +1,5 @@
 #pragma once
-// Which names and addresses of machines are allowed. Both become parts of commands.
+// Checks names and addresses of machines, which become parts of commands.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace lockstep::compute {
 
-// For a host's name or address: letters, digits, '.', '_', '-' and ':', at most 255, and not '-'
+// Checks a host's name or address: letters, digits, '.', '_', '-' and ':', at most 255, and not '-'
 // first.
 Status check_machine_name(std::string_view name);
 

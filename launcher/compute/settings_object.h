@@ -14,8 +14,8 @@ namespace lockstep::compute {
 
 class SettingsObject {
  public:
-  // invalid_argument: `object` is not a JSON object, or has a key that is not in `keys`. The object
-  // must outlive this reader.
+  // Opens `object`; returns invalid_argument if it is not a JSON object, or has a key that is not
+  // in `keys`. It must outlive this reader.
   static Result<SettingsObject> open(const nlohmann::json& object, std::string where,
                                      std::initializer_list<std::string_view> keys);
 
@@ -26,7 +26,8 @@ class SettingsObject {
   Result<std::optional<std::int64_t>> integer(const char* key, std::int64_t least,
                                               std::int64_t most) const;
   Result<std::optional<double>> number(const char* key) const;
-  Result<std::vector<std::string>> texts(const char* key) const;  // a list; empty: no such key
+  // a list; empty: the key is missing
+  Result<std::vector<std::string>> texts(const char* key) const;
 
  private:
   SettingsObject(const nlohmann::json& object, std::string where)

@@ -29,15 +29,15 @@ class Core {
   Core(Core&&) noexcept;
   Core& operator=(Core&&) noexcept;
 
-  // `more`: another input follows before the facts are written. Placing waiting jobs and telling
-  // nodes is then done once, after the last of these inputs.
+  // Handles an input. `more`: another input follows before the facts are written. Placing waiting
+  // jobs and telling nodes is then done once, after the last of these inputs.
   Step handle(Instant now, const Input& input, bool more = false);
   // Notes that a node is alive and acknowledges its heartbeat. It makes no fact, checks no timeout
   // of other nodes and sends no other message, so it may be called between handle() and the time
   // when its facts are durable.
   Heard hear(Instant now, const HeartbeatInput& input);
 
-  // Recovery: the stored facts in order, then `recovered` once, then resume().
+  // Recovers: the stored facts in order, then `recovered` once, then resume().
   void replay(const StampedFact& fact);
   void recovered(Instant now);         // all nodes UNKNOWN, reconnect_grace begins
   std::vector<Action> resume() const;  // the actions that should be in progress now
@@ -50,8 +50,8 @@ class Core {
   const CoreConfig& config() const;
   // All trees that State (roots.h) or the nodes' reports on running jobs refer to.
   std::vector<Digest> trees() const;
-  // Of these, the trees of one job; and the trees of the parts assigned to a node together with
-  // those that the node reported (roots.h).
+  // The trees of one job; then the trees of the parts assigned to a node, together with the trees
+  // that the node reported (roots.h).
   std::vector<Digest> trees_of(const JobId& job) const;
   std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job, ViewDetail detail = ViewDetail::whole) const;
@@ -66,15 +66,15 @@ class Core {
   // "": all targets, sorted by name with "local" first; otherwise only the target with this name,
   // if it exists.
   std::vector<ComputeView> compute_views(const std::string& name, bool history = false) const;
-  // Without names: all sizes, sorted by name. Unknown names are left out.
+  // The views of sizes; without names, all, sorted by name. Unknown names are left out.
   std::vector<SizeView> size_views(const std::vector<std::string>& names) const;
   std::optional<NodeView> node_view(const std::string& name_or_id, bool history = false) const;
   Liveness liveness(NodeId node) const;
-  // How far the clock of the part's node is ahead of ours: the newest measurement, otherwise that
-  // of the node's report on the part. 0: unknown.
+  // How far the clock of the part's node is ahead of ours: the newest measurement, otherwise the
+  // one in the node's report on the part. 0: unknown.
   Duration clock_ahead(const Part& part) const;
   std::optional<ExplainView> explain(const JobId& job) const;
-  // nullopt: the job does not exist.
+  // nullopt: the job does not exist
   std::optional<SettingsView> settings_of(const JobId& job, int rank) const;
   // The job's events from `since` on, oldest first.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
@@ -83,7 +83,7 @@ class Core {
   std::string why_no_more_files(const JobId& job, std::uint64_t more = 0) const;
   // See room_for_files() in quotas.h; nullopt also for a job that does not exist.
   std::optional<std::uint64_t> room_for_files(const JobId& job) const;
-  // For an admin: the users whose jobs' files take most space, as "bob 240.0 GiB, alice 3.0 GiB";
+  // The users whose jobs' files take most space, for an admin, as "bob 240.0 GiB, alice 3.0 GiB";
   // "": there are none.
   std::string whose_files() const;
   // All reasons for which a submission of this job would be refused now; empty: it would be

@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One overload for each fact and no generic one, so that whoever adds a fact must state its effects
-// here.
+// One overload for each fact and no generic one, so that a new fact does not compile until its
+// effects are stated here.
 struct Effects {
   Context& core;
 
@@ -93,9 +93,9 @@ struct Effects {
     core.scheduler.use_fell();
     quotas_changed();
   }
-  // When a part goes on, it may leave solving to the other parts, as it did before. Their nodes
-  // learn the new revisions with their next heartbeats, which saves one message for each part that
-  // goes on.
+  // A part that goes on may leave solving to the other parts, as it did before. Their nodes learn
+  // the new revisions with their next heartbeats, which saves one message for each part that goes
+  // on.
   void operator()(const PartChanged& fact) const {
     const Job& job = noted(fact.attempt.job);
     if (fact.report.state == PartState::finished) touch_solvers(job);
@@ -300,7 +300,7 @@ struct Effects {
     machine_changed(fact.target);
   }
 
-  // Retention may delete the job once none of its outputs waits to be written.
+  // Tells that none of the job's outputs waits to be written: retention may now delete the job.
   void write_settled(const JobId& job) const {
     changed(job);
     core.retention.is_due = true;
@@ -312,7 +312,7 @@ struct Effects {
       if (is_elastic(compute.spec)) touch_target(name);
   }
   void touch_target(const std::string& target) const { core.pending.dirty_targets.insert(target); }
-  // Running containers need the accounts of new users.
+  // Tells running containers that they need the accounts of new users.
   void accounts_changed() const {
     for (const auto& [target, compute] : core.state.computes().all()) {
       const NodeSource source = compute.spec.source;
@@ -335,7 +335,7 @@ struct Effects {
     touch_target(target);
     core.scheduler.topology_changed(target);
   }
-  // A call of the node's provider may be due now.
+  // Tells that a call of the node's provider may be due now.
   void touch_machine_of(NodeId id) const {
     const Node* node = core.state.node(id);
     if (node != nullptr && !node->machine.empty()) touch_target(node->pool);

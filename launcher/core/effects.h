@@ -7,7 +7,7 @@
 
 namespace lockstep::launcher {
 
-// Must be called after the fact was applied to the state.
+// Carries out a fact's effects; called after it was applied to the state.
 void follow(Context& core, const Fact& fact);
 
 }  // namespace lockstep::launcher

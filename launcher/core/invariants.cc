@@ -41,7 +41,7 @@ class Checker {
     if (!holds) violations_.push_back(fmt::format("{}: {}", what, message));
   }
 
-  // The target's machines may be taken away at any time, and such a retry is never charged.
+  // Whether the target's machines may be taken away at any time; such a retry is never charged.
   bool is_of_low_priority(const Job& job) const {
     const Compute* compute = state_.computes().find(job.pool);
     return compute != nullptr && compute->spec.scale.tier == Tier::low_priority;
@@ -104,7 +104,7 @@ class Checker {
     expect(count(Event::Kind::ended) == over, what, "tells of each attempt's end");
   }
 
-  // Only events about the job's outputs may follow this one.
+  // Whether only events about the job's outputs may follow this one.
   static bool is_last(const Job& job, Event::Kind kind) {
     const std::vector<Event>& events = job.events.events;
     const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
@@ -187,7 +187,7 @@ class Checker {
     }
   }
 
-  // If a part waits for a lock, some part must be the solver.
+  // Checks that some part is the solver if a part waits for a lock.
   void check_environment(const EnvironmentId& id, const Environment& environment) {
     for (const std::uint64_t order : environment.live) {
       const Job& job = *state_.job(state_.submitted().at(order));

@@ -36,7 +36,7 @@ JobStatus final_status(const ExitReport& report) {
 
 bool any_node_unknown(const NodeWatches& watches, const Attempt& attempt) {
   return std::any_of(attempt.parts.begin(), attempt.parts.end(), [&watches](const Part& part) {
-    // What is known of a part that is gone or released no longer depends on its node.
+    // The state of a part that is gone or released no longer depends on its node.
     return part.assigned() && watches.liveness(part.node) == Liveness::unknown;
   });
 }
@@ -72,7 +72,8 @@ void form_gang(Context& core, const Attempt& attempt) {
   core.emit(std::move(formed));
 }
 
-// Each part of an ended attempt stays assigned until its logs are durable or given up.
+// Collects logs: each part of an ended attempt stays assigned until its logs are durable or given
+// up.
 void collect_logs(Context& core, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     if (!part.assigned()) continue;
@@ -122,7 +123,7 @@ bool asks_for_what_is_wrong(const Attempt& attempt) {
          });
 }
 
-// Where another attempt could succeed.
+// The nodes on which another attempt could succeed.
 enum class RetryPlace { anywhere, elsewhere, nowhere };
 
 RetryPlace retry_place_of(const Cluster& cluster, const Job& job) {
@@ -142,7 +143,7 @@ std::optional<Retry> next_try(const Cluster& cluster, const Job& job, const Exit
   return std::nullopt;
 }
 
-// Why the job is not retried, if the report of its last attempt does not say that.
+// Why the job is not retried, if the report of its last attempt does not tell that.
 Why why_no_retry(const Cluster& cluster, const Job& job, const ExitReport& report) {
   switch (retry_place_of(cluster, job)) {
     case RetryPlace::elsewhere: return nor_on(cluster.state, job);
@@ -187,8 +188,8 @@ struct Advance {
 
   void operator()(const Job::Waiting&) const {
     if (!job.cancel_by) return advance_dependencies(core, job);
-    // Readers of a final job may rely on its logs being complete, those of earlier attempts
-    // included.
+    // Readers of a final job may rely on its logs being complete, also the logs of earlier
+    // attempts.
     if (!job.logs_settled()) return;
     ExitReport report = canceled_report(core.state, job, core.now);
     add_to_end(logs_not_kept(core.state, job), report);
@@ -227,7 +228,7 @@ namespace {
 
 constexpr Duration kSayRefusalEvery = minutes(10);
 
-// True if the refusal has to be told now. `told`: when an event of this part said it last.
+// Whether the refusal has to be reported now. `told`: when an event of this part reported it last.
 bool is_to_be_told(const Context& core, Instant& told) {
   if (told.ns != 0 && core.now - told < kSayRefusalEvery) return false;
   told = core.now;
@@ -248,7 +249,8 @@ void note_refused_logs(Context& core, const LogsRefusedInput& input) {
 
 }  // namespace
 
-// The logs of a job wait for space on a full disk without a limit, unless the job was canceled.
+// Handles refused logs. They wait for space on a full disk without a limit, unless the job was
+// canceled.
 void react(Context& core, const LogsRefusedInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   note_refused_logs(core, input);
@@ -277,7 +279,7 @@ void react(Context& core, const OutputsRefusedInput& input) {
   core.pending.job_changed(input.attempt.job);
 }
 
-// The signal becomes a note of the job only, because the audit log records it permanently.
+// Records a signal as a note of the job only, because the audit log records it permanently.
 void react(Context& core, const RanksSignaledInput& input) {
   if (core.state.assigned_part(input.attempt, input.node) == nullptr) return;
   core.record(input.attempt.job, {core.now, Event::Kind::signaled, input.attempt.number, input.node,

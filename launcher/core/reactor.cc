@@ -120,8 +120,7 @@ void fire(Context& core, const TimerKey& timer) {
   }
 }
 
-// ---- after a start
-// --------------------------------------------------------------------------------
+// ---- after a start -----------------------------------------------------------------------------
 
 // Fences parts that were placed shortly before the backup was taken and that no node had reported
 // by then. They may have run and ended since, so they must not run again under the same name.
@@ -145,7 +144,7 @@ void finish_cut_step(Context& core) {
     if (node.lost) fence(core, id, *node.lost);
   fence_unknown_to_nodes(core);
   delete_left_steps(core);
-  // This runs before a request of this step can delete a job whose end was not looked at.
+  // Each unfinished job is looked at before a request of this step can delete a job.
   for (const JobId& id : std::set<JobId>(core.state.unfinished()))
     if (!core.state.job(id)->waiting().waits_for.empty()) advance(core, id);
 }

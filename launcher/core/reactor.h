@@ -10,8 +10,9 @@
 
 namespace lockstep::launcher {
 
-Step handle(Context& core, Instant now, const Input& input, bool more);  // see Core
-// Must be called after the last fact of a journal was replayed. See Core.
+// handles an input, see Core
+Step handle(Context& core, Instant now, const Input& input, bool more);
+// Begins after a recovery; called after the last fact of a journal was replayed. See Core.
 void recovered(Context& core, Instant now);
 std::vector<Action> resume(const State& state);
 Instant next_deadline(const Context& core);

@@ -12,7 +12,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kShutdownSlack = seconds(30);  // beyond grace and node_lost_timeout
+constexpr Duration kShutdownSlack = seconds(30);  // the time beyond grace and node_lost_timeout
 
 Duration longest_grace(const Context& core) {
   Duration longest = core.config.stop_grace;

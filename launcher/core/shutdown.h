@@ -10,6 +10,6 @@ void react(Context& core, const ShutdownInput& input);
 
 // Grants the shutdown if no job is unfinished.
 void continue_shutdown(Context& core);
-void give_up_shutdown(Context& core);  // its timer fired
+void give_up_shutdown(Context& core);  // called when its timer fired
 
 }  // namespace lockstep::launcher

@@ -20,7 +20,7 @@ const PublicKey* sender_of(const Input& input) {
   return nullptr;
 }
 
-// False for actions that only acknowledge a message.
+// Whether an action depends on facts; false for actions that only acknowledge a message.
 bool rests_on_facts(const Action& action) { return !std::holds_alternative<AckHeartbeat>(action); }
 
 }  // namespace
@@ -39,7 +39,7 @@ void Turns::feed(const Input& input) {
   if (heard.ack) urgent_.push_back(*heard.ack);
   if (heard.is_all) return;
   HeartbeatInput later = *beat;
-  later.beat.wall_clock = {};  // it would be out of date by then
+  later.beat.wall_clock = {};  // the measured time would be out of date by then
   put_off(later);
 }
 

@@ -24,11 +24,12 @@ class Turns {
  public:
   struct Core {
     std::function<Instant()> now;
-    std::function<Step(Instant, const Input&, bool more)> handle;  // see Core::handle
+    // handles an input, as Core::handle
+    std::function<Step(Instant, const Input&, bool more)> handle;
     std::function<Heard(Instant, const HeartbeatInput&)> hear;
     std::function<Instant()> next_deadline;
     // If set, takes facts of a turn that has not ended, so that they are encoded in the meantime.
-    // They come before those of end(), and become durable with them.
+    // They come before the facts of end(), and become durable with them.
     std::function<void(std::vector<StampedFact>)> write_ahead = nullptr;
   };
   explicit Turns(Core core);
@@ -47,7 +48,7 @@ class Turns {
   std::vector<NodeNews> take_news() { return std::exchange(news_, {}); }
 
   struct Turn {
-    bool writes = false;  // write `facts` after those of write_ahead, then call written()
+    bool writes = false;  // write `facts` after the facts of write_ahead, then call written()
     std::vector<StampedFact> facts;
     std::vector<Action> actions;  // perform them now, then call performed()
   };
@@ -61,9 +62,9 @@ class Turns {
 
   // Whether an input would be handled at once.
   bool takes_now() const { return running_ || (phase_ == Phase::open && waiting_.empty()); }
-  // From an end() with facts, or stand_still(), until written().
+  // Whether facts are being written: from an end() with facts, or stand_still(), until written().
   bool is_writing() const { return phase_ == Phase::writing; }
-  // False: end() has something to return now.
+  // Whether end() has nothing to return now.
   bool idle() const;
   // How long until something is due; Duration::max(): nothing before the next input or written().
   Duration wait() const;
@@ -93,9 +94,10 @@ class Turns {
   std::deque<std::function<void()>> until_durable_;
 };
 
-// For one node; further messages are dropped, because a node repeats what was not acknowledged.
+// The most messages of one node that wait; further ones are dropped, because a node repeats what
+// was not acknowledged.
 inline constexpr std::size_t kMaxWaitingOfNode = 8;
-// For one turn, of the inputs and requests that waited for a write; the others follow in the next
+// The most inputs and requests of one turn that waited for a write; the others follow in the next
 // turn.
 inline constexpr std::size_t kMaxInputsOfTurn = 2'000;
 // The number of facts that are passed to write_ahead together.

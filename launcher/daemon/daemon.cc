@@ -62,7 +62,7 @@ void Daemon::stop_without_journal(const Error& error) {
       "cannot write the journal: {}. The launcher stops; running jobs go on. Free space or "
       "repair the disk, then start lockstepd again",
       error.message);
-  // The space is for the next launcher; this one no longer knows what was written.
+  // The space is for the next launcher; this one does not know any more which rows were written.
   if (error.code == ErrorCode::resource_exhausted) space.give_all();
   code = ExitCode::commit_failed;
 }
@@ -75,7 +75,7 @@ void Daemon::tell_of_nodes() {
   node_alarms->remind(now, [&state](NodeId node) { return state.node(node) != nullptr; });
 }
 
-// Users whose requests wait for a slow disk are told about once a second.
+// Tells users whose requests wait for a slow disk, about once a second.
 void Daemon::tell_waiting() {
   const Duration slow_for = durable.writes().slow_for;
   const Instant now = durable.now();

@@ -36,7 +36,8 @@
 
 namespace lockstep::launcher {
 
-// Everything that must exist before the first message, in this order; it is destroyed in reverse.
+// The daemon: everything that must exist before the first message, in this order; it is destroyed
+// in reverse.
 struct Daemon {
   Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
       : options(o),
@@ -63,7 +64,7 @@ struct Daemon {
   Status open_providers(const wire::JoinToken& blank_token);
   EndpointFile endpoints() const;
   ExitCode run();
-  // Everything that follows from what came in. False: leave, with `code`.
+  // Handles everything that follows from what came in. False: leave, with `code`.
   void look_at_space();
   bool settle();
   bool settle_until_durable();
@@ -113,7 +114,7 @@ struct Daemon {
   std::optional<OutputWriter> outputs;
   std::string owner;  // the account that runs this launcher
   Instant look_at_move, tell_waiting_at;
-  bool may_exit = false;  // the core has said so
+  bool may_exit = false;  // whether the core lets the launcher exit
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };

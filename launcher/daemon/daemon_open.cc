@@ -164,7 +164,7 @@ Status Daemon::open_audit() {
   return {};
 }
 
-// Running ranks already have keys, which are accepted from the first message on.
+// Opens the keys. Running ranks already have keys, which are accepted from the first message on.
 Status Daemon::open_attempt_keys() {
   TRY_ASSIGN(std::string secret, load_or_create_attempts_secret(home.attempts_key()));
   const State& state = durable.core().state();

@@ -17,11 +17,11 @@ Status write_moving_to(const std::string& path, const Listen& there);
 
 class MovingTo {
  public:
-  // `here`: where the launcher is now. A file that says the same is removed.
+  // `here`: the launcher's present address. A file that has the same is removed.
   MovingTo(std::string path, LauncherAddress here);
-  // Looks at the file; true: the addresses have changed.
+  // Reads the file; true: the addresses have changed.
   bool look();
-  // The present one first.
+  // The addresses, the present one first.
   const std::vector<LauncherAddress>& addresses() const { return addresses_; }
 
  private:

@@ -75,7 +75,7 @@ Instant NodeAlarms::next_deadline() const {
   return next;
 }
 
-// One line for all alarms that are due: a rack that lost power is one problem.
+// Writes one line for all alarms that are due: a rack that lost power is one problem.
 void NodeAlarms::remind(Instant now, const std::function<bool(NodeId)>& is_there) {
   std::erase_if(lost_, [&](const auto& one) { return !is_there(one.first); });
   std::erase_if(silent_, [&](const auto& one) { return !is_there(one.first); });

@@ -1,7 +1,7 @@
 #pragma once
-// Tells the operator which nodes are not heard: in the launcher's log and in the audit log when a
-// node falls silent, is lost, or is heard again, and in the log again while it stays LOST: at a
-// start of the launcher, and after growing pauses. It decides nothing.
+// Tells the operator which nodes are silent: in the launcher's log and in the audit log when a node
+// falls silent, is lost, or reports again, and in the log again while it stays LOST: at a start of
+// the launcher, and after growing pauses. It decides nothing.
 
 #include <functional>
 #include <map>
@@ -19,8 +19,8 @@ namespace lockstep::launcher {
 class NodeAlarms {
  public:
   struct Ports {
-    std::function<void(const std::string&line)> warn, inform;  // the launcher's log
-    std::function<void(AuditEntry entry)> record;              // the audit log
+    std::function<void(const std::string&line)> warn, inform;  // write to the launcher's log
+    std::function<void(AuditEntry entry)> record;              // writes to the audit log
   };
   explicit NodeAlarms(Ports ports) : ports_(std::move(ports)) {}
 
@@ -29,7 +29,8 @@ class NodeAlarms {
   void take(Instant now, const std::vector<NodeNews>& news);
   // Tells of nodes that are still LOST when that is due. `is_there`: the launcher knows the node.
   void remind(Instant now, const std::function<bool(NodeId)>& is_there);
-  Instant next_deadline() const;  // when remind() is due; Instant::never(): no node is LOST
+  // the time at which remind() is due; Instant::never(): no node is LOST
+  Instant next_deadline() const;
 
  private:
   struct Lost {
@@ -41,7 +42,7 @@ class NodeAlarms {
   void record(const char* what, const NodeNews& news, std::string detail);
 
   const Ports ports_;
-  std::map<NodeId, Instant> silent_;  // since when they are UNKNOWN
+  std::map<NodeId, Instant> silent_;  // the nodes by the time since when they are UNKNOWN
   std::map<NodeId, Lost> lost_;
 };
 

@@ -34,7 +34,7 @@ Status read_duration(const char* flag, const std::string& text, Duration* out) {
   return {};
 }
 
-// "0" and "unlimited" are no limit.
+// Whether the text means no limit: "0" or "unlimited".
 bool is_unlimited(const std::string& text) { return text == "0" || text == "unlimited"; }
 
 Status read_size(const char* flag, const std::string& text, Bytes* out) {
@@ -45,7 +45,7 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
-// A size that cannot be unlimited.
+// Reads a size that cannot be unlimited.
 Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
   TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
@@ -74,7 +74,8 @@ struct Texts {
   int fixed_nodes = 0;
 };
 
-// What `--help` lists between --heartbeat-interval and --silent-after, and --datastore-timeout.
+// Reads the options that `--help` lists between --heartbeat-interval and --silent-after, and
+// --datastore-timeout.
 Status read_times(const Texts& texts, Options* options) {
   TRY(read_duration("--heartbeat-interval", texts.heartbeat, &options->core.heartbeat_interval));
   TRY(read_duration("--node-lost-timeout", texts.lost, &options->core.node_lost_timeout));
@@ -162,7 +163,7 @@ Status complete(const Texts& texts, Options* options) {
   return {};
 }
 
-// Where this launcher is, and where others reach it.
+// Adds the options for this launcher's addresses, its own and those for others.
 void add_addresses(CLI::App& app, Texts& texts, Options& options) {
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
   app.add_option(
@@ -179,7 +180,7 @@ void add_addresses(CLI::App& app, Texts& texts, Options& options) {
       "and this command ends");
 }
 
-// Which nodes may join, and what a user may send.
+// Adds the options for which nodes may join, and how much a user may send.
 void add_admission(CLI::App& app, Texts& texts, Options& options) {
   app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
       ->check(CLI::Range(1, 10'000));
@@ -198,7 +199,7 @@ void add_admission(CLI::App& app, Texts& texts, Options& options) {
       ->check(CLI::Range(1, 1'000'000));
 }
 
-// What jobs may use, and what hosts are installed from.
+// Adds the options for resources of jobs, and for the installation of hosts.
 void add_resources(CLI::App& app, Texts& texts, Options& options) {
   app.add_option("--allow-docker-args", texts.docker_args,
                  "more options of `docker run` that jobs may use, beside those that grant no "
@@ -271,7 +272,7 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
       ->group("What is kept");
 }
 
-// Without a value, the daemon runs with what was parsed.
+// Parses the arguments. Without a value, the daemon runs with the parsed options.
 std::optional<Leave> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
@@ -280,7 +281,7 @@ std::optional<Leave> parse(CLI::App& app, int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Leave{app.version() + "\n", ExitCode::ok};
   } catch (const CLI::RequiredError& error) {
-    // Unknown options before missing ones: a missing one may only have been misspelt.
+    // Reports unknown options before missing ones: a missing one may only have been misspelt.
     const auto unknown = app.remaining();
     const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
     return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),

@@ -33,7 +33,7 @@ struct Options {
   std::string home;
   std::optional<Listen> listen;     // absent: loopback, the ports of last time if they are free
   std::optional<Listen> moving_to;  // the future address of this launcher: moving_to.h
-  std::string advertise;            // host for tokens and endpoint.json; default: that of `listen`
+  std::string advertise;  // the host for tokens and endpoint.json; default: the host of `listen`
   bool allow_root = false;
   int user_messages_per_second = kUserMessagesPerSecond;  // the limit for one key
   bool by_lockstep = false;                               // the command line started us
@@ -46,14 +46,15 @@ struct Options {
   Duration silent_after = minutes(10);  // see Measurements
   // How long the server of a remote datastore may be silent before it is given up.
   Duration remote_silence = minutes(2);
-  std::string datastores;                // absolute; "": LauncherHome::datastores()
-  std::string workspace_datastores;      // absolute; "": none
-  std::string node_bundle;               // absolute; "": beside our program (find_node_bundle)
-  std::uint64_t compact_after = 10'000;  // compact at this many facts beyond twice what was kept
+  std::string datastores;            // absolute; "": LauncherHome::datastores()
+  std::string workspace_datastores;  // absolute; "": none
+  std::string node_bundle;           // absolute; "": beside our program (find_node_bundle)
+  // compacts at this many facts beyond twice the number that was kept
+  std::uint64_t compact_after = 10'000;
   CoreConfig core;
 };
 
-// What to print and the exit code, if the daemon should not run: help, version, or a wrong flag.
+// The output and the exit code, if the daemon should not run: help, version, or a wrong flag.
 struct Leave {
   std::string text;
   ExitCode code = ExitCode::ok;
@@ -62,7 +63,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
 
 // "tcp://HOST:PORT"; HOST may be [an IPv6 address], PORT 0 or * any.
 Result<Listen> parse_listen(const std::string& text);
-// The same, of an address that other machines can dial.
+// Reads an address that other machines can dial.
 Result<Listen> parse_moving_to(const std::string& text);
 
 }  // namespace lockstep::launcher

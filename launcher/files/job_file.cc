@@ -68,7 +68,7 @@ std::vector<std::string> paths_of(const std::vector<Include>& includes) {
   return paths;
 }
 
-// Each task needs the job's files of this machine.
+// Makes an array of the job. Each task needs the job's files of this machine.
 void become_array(JobFile& file, const ArraySpec& array) {
   file.spec = as_array(file.spec, array);
   file.steps.assign(array.indices.size(),
@@ -174,7 +174,7 @@ JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
     faults.add(step.code_place, check_code_is_local(source, step));
   JobFileReading reading{std::nullopt, faults.status()};
   if (!reading.faults) {
-    file->job.array.reset();  // its tasks have the job's values
+    file->job.array.reset();  // the tasks have the job's values
     for (const std::string_view key : kKeysOfTheLauncher)
       if (faults.is_faulty(key)) reading.unread.emplace(key);
   }

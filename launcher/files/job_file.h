@@ -24,13 +24,13 @@ namespace lockstep::spec {
 
 // The data of a pipeline's step that are not in its spec.
 struct StepFiles {
-  std::optional<std::string> code_dir;  // as in JobFile
+  std::optional<std::string> code_dir;  // the same field as in JobFile
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};
   std::vector<LocalData> data = {};
   std::string compute_where = {};
   std::vector<std::string> includes = {};         // files and folders that come into the code
-  std::map<std::string, std::string> where = {};  // as in JobFile
+  std::map<std::string, std::string> where = {};  // the same field as in JobFile
   bool keep_links = false;                        // symlinks that lead out of them are not followed
 };
 
@@ -44,8 +44,8 @@ struct JobFile {
   std::vector<LocalData> data = {};  // the local paths of inputs of `spec`; load_job has found them
   std::string compute_where = {};    // "FILE:LINE:COL" of `compute`; "": the file names no target
   std::vector<StepFiles> steps = {};       // in the order of spec.pipeline's steps
-  std::vector<std::string> includes = {};  // as in StepFiles
-  bool keep_links = false;                 // as in StepFiles
+  std::vector<std::string> includes = {};  // the same field as in StepFiles
+  bool keep_links = false;                 // the same field as in StepFiles
   // "FILE:LINE:COL" of each key for whose value the launcher may refuse the job: "inputs.NAME",
   // "outputs.NAME", "environment_variables.NAME" for a secret, and kKeysOfTheLauncher; "": the
   // place of a pipeline's step itself.
@@ -54,8 +54,8 @@ struct JobFile {
 
 // A file that may have faults.
 struct JobFileReading {
-  // Complete if there are no faults. Otherwise it has what could be read, and no value of it is
-  // checked any further. Absent: the text is not YAML.
+  // Complete if there are no faults. Otherwise it has the parts that could be read, and none of its
+  // values is checked any further. Absent: the text is not YAML.
   std::optional<JobFile> file;
   Status faults;
   std::set<std::string> unread = {};  // the keys in kKeysOfTheLauncher that have a fault
@@ -78,7 +78,7 @@ Result<JobFile> load_job(const NamedText& file, const std::vector<std::string>& 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {},
                           const FindComponent& find = {});
-// The same, with what could be read beside the faults.
+// The same, with the parts that could be read beside the faults.
 JobFileReading parse_job_in_part(const std::string& name, std::string_view text,
                                  const std::vector<std::string>& overrides, ReadText read_text,
                                  const FindComponent& find);

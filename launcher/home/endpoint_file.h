@@ -14,7 +14,7 @@ struct EndpointFile {
   std::uint64_t start_ticks = 0;
   std::string control, bulk, join;  // addresses for other machines
   PublicKey public_key;
-  std::string boot;                                                  // of the machine it runs on
+  std::string boot;  // the boot id of the machine on which it runs
   std::string local_control = {}, local_bulk = {}, local_join = {};  // addresses on that machine
 };
 

@@ -5,7 +5,7 @@
 //     lock                        held while the daemon lives; contains its process id
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
 //                                 when the daemon is ready; a restart uses the same ports again
-//     started.json                0600: home/start_record.h
+//     started.json                0600: launcher/home/start_record.h
 //     moving_to                   where this launcher will be: daemon/moving_to.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/attempts.key           0600: daemon/keys/attempt_keys.h
@@ -40,7 +40,8 @@
 
 namespace lockstep::launcher {
 
-// Increased when an older program could not use the tree. Version 1 has no `version` file.
+// The version of the tree, increased when an older program could not use it. Version 1 has no
+// `version` file.
 inline constexpr int kHomeVersion = 2;
 
 class LauncherHome {
@@ -68,7 +69,7 @@ class LauncherHome {
   std::string logs() const { return path_ + "/logs"; }
   std::string site_providers() const { return path_ + "/providers"; }
   std::string compute() const { return path_ + "/compute"; }
-  // `target` is a valid name (check_compute_name), so it is no path.
+  // `target` is a valid name (check_compute_name), and so not a path.
   std::string compute_state(const std::string& target) const { return compute() + "/" + target; }
   std::string compute_log(const std::string& target) const {
     return compute_state(target) + ".log";

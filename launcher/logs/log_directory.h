@@ -29,7 +29,7 @@ class LogDirectory {
   virtual std::optional<JobInfo> job(const JobId& job) const = 0;
   // The id of a job's attempt with this number.
   virtual AttemptId attempt(const JobId& job, std::uint32_t number) const = 0;
-  // The node that writes this log; nullopt: there is no such attempt, or it has no such rank or
+  // The node that writes this log; nullopt: the attempt does not exist, or it has no such rank or
   // node.
   virtual std::optional<Place> place(const LogKey& log) const = 0;
 };

@@ -159,7 +159,7 @@ void LogFollowers::grew(const LogKey& key) {
   }
 }
 
-// If only one log waits, it is sent next, however old its bytes are.
+// Lets a log wait. If only one log waits, it is sent next, however old its bytes are.
 void LogFollowers::wait(Follower& follower, const LogKey& key) {
   if (follower.pending.contains(key)) return;
   const bool is_alone = follower.pending.empty();
@@ -187,8 +187,8 @@ bool LogFollowers::pump(const std::string& peer, Follower& follower) {
   return !over || !send_end(peer, follower);
 }
 
-// Sends one chunk of the log whose turn it is. If possible it ends with a line, so that the time of
-// the next chunk is that of a line.
+// Sends one chunk of the log whose turn it is. If possible the chunk ends with a line, so that the
+// next chunk's time is a line's.
 bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
   const LogKey key = follower.pending.next(follower.last_sent);
   auto& position = follower.positions[key];

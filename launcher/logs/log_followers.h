@@ -1,8 +1,8 @@
 #pragma once
 // The reading side of the logs: clients that follow a job's ranks and environments. For each
 // follower it keeps only a credit of chunks and positions in files, so a client that never reads
-// costs no more than its credit. It sends what is written at once, durable or not. A client that
-// follows again names the offsets to go on from.
+// costs no more than its credit. It sends written bytes at once, durable or not. A client that
+// follows again names the offsets at which to continue.
 
 #include <cstdint>
 #include <functional>
@@ -25,20 +25,21 @@ inline constexpr std::size_t kFollowChunkBytes = 64u << 10;
 
 class LogFollowers {
  public:
-  // False: the peer is gone or its queue is full; its follow is then dropped.
+  // Sends to a peer. False: the peer is gone or its queue is full; its follow is then dropped.
   using Send = std::function<bool(const std::string& peer, std::uint64_t reply_to, BulkMessage)>;
   LogFollowers(LogStore& store, const LogDirectory& directory, Send send);
 
-  // Begins, or replaces, the peer's follow. not_found: no such job. resource_exhausted: too many.
+  // Begins, or replaces, the peer's follow. Returns not_found if the job does not exist, and
+  // resource_exhausted if the peer has too many.
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request,
                 const std::string& user = "");
   void credit(const std::string& peer, std::uint32_t chunks);
-  void end(const std::string& peer);  // for a peer that may no longer follow
+  void end(const std::string& peer);  // ends the follow of a peer that may no longer follow
   void drop_gone(const std::function<bool(const std::string& peer)>& is_gone);
   std::optional<JobId> followed_by(const std::string& peer) const;
 
-  void grew(const LogKey& key);        // a log got longer
-  void job_changed(const JobId& job);  // perhaps final now
+  void grew(const LogKey& key);        // tells that a log got longer
+  void job_changed(const JobId& job);  // tells that a job is perhaps final now
   std::size_t count() const { return followers_.size(); }
 
  private:
@@ -57,7 +58,7 @@ class LogFollowers {
   Status start_attempt(Follower& follower, const AttemptId& attempt);
   Result<std::uint64_t> begin_of(const LogFollow& filter, const LogKey& key);
   void wait(Follower& follower, const LogKey& key);
-  // False: the follow is over.
+  // Sends chunks. False: the follow is over.
   bool pump(const std::string& peer, Follower& follower);
   bool send_next(const std::string& peer, Follower& follower);
   bool send_end(const std::string& peer, const Follower& follower);

@@ -25,13 +25,14 @@ class LogIntake {
  public:
   struct Sinks {
     std::function<void(const std::string& peer, std::uint64_t reply_to, const LogAck&)> ack;
-    std::function<void(const LogKey&)> grew;                     // for followers
-    std::function<void(const AttemptId&, NodeId)> logs_durable;  // all that await() named
+    std::function<void(const LogKey&)> grew;  // called for followers
+    // called when all logs that await() named are durable
+    std::function<void(const AttemptId&, NodeId)> logs_durable;
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message; `now`: when it came. permission_denied when
-  // the rank, or for an environment's log the node rank, is not on that node.
+  // Stores a chunk. `sender`: the node whose key signed the message; `now`: when it came. Returns
+  // permission_denied if the rank, or for an environment's log the node rank, is not on that node.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message, Instant now);
   // Acknowledges the extent of each of the sender's own logs once it is durable. The error is about
@@ -41,7 +42,7 @@ class LogIntake {
   // Calls Sinks::logs_durable once the logs are durable up to these sizes. Idempotent.
   void await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes);
 
-  // How many of the bytes that await() named are not durable; 0 when nothing is awaited.
+  // The number of bytes that await() named and that are not durable; 0 when nothing is awaited.
   std::uint64_t lacking(const AttemptId& attempt, NodeId node);
 
   // Called at the end of a loop turn: the batch to make durable now, unless one is under way.
@@ -57,7 +58,7 @@ class LogIntake {
   Result<LogDirectory::Place> place_of(const LogKey& key, NodeId sender, NodeId claimed) const;
   void acknowledge_later(const LogKey& key, const std::string& peer, std::uint64_t sequence,
                          const LogExtent& extent);
-  // How many of the log's first `size` bytes are durable.
+  // The number of durable bytes among the log's first `size` bytes.
   std::uint64_t durable(const LogKey& key, std::uint64_t size);
   void check_awaited(const AttemptId& attempt);
 

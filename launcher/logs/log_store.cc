@@ -47,7 +47,7 @@ Status SyncBatch::sync() const {
       return errno_error(errno, "cannot sync the log of " + owner_of(item.key));
   for (const auto& path : directories) {
     const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // Deleted meanwhile.
+    // The log was deleted meanwhile.
     if (!directory && directory.error().code == ErrorCode::not_found) continue;
     if (!directory) return directory.error();
     if (io::disk::fsync(directory->get()) != 0) return errno_error(errno, "cannot sync " + path);

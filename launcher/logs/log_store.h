@@ -29,14 +29,14 @@ inline constexpr std::size_t kMaxOpenLogs = 1'024;
 
 struct LogExtent {
   std::uint64_t written = 0;  // bytes in the file
-  std::uint64_t durable = 0;  // of these, safe on disk
+  std::uint64_t durable = 0;  // the bytes that are safe on disk
 };
 
 // The logs that are not empty, with their sizes.
 std::vector<std::pair<LogKey, std::uint64_t>> logs_of(const AttemptId& attempt,
                                                       const LogSize& sizes);
 
-// What LogStore::take_dirty handed out: files, and the directories whose entries are new.
+// The result of LogStore::take_dirty: files, and the directories whose entries are new.
 struct SyncBatch {
   struct Item {
     LogKey key;
@@ -46,7 +46,7 @@ struct SyncBatch {
   std::vector<Item> items;
   std::vector<std::string> directories;
   bool empty() const { return items.empty() && directories.empty(); }
-  Status sync() const;  // any thread; blocks
+  Status sync() const;  // syncs the files; from any thread; blocks
 };
 
 class LogStore {
@@ -62,32 +62,33 @@ class LogStore {
   Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data,
                            const std::vector<LogTime>& times = {});
 
-  // A file that an earlier process wrote counts as not durable until the next batch.
+  // The extent of a log. A file that an earlier process wrote counts as not durable until the next
+  // batch.
   Result<LogExtent> extent(const LogKey& key);
 
-  // Everything written since the last batch. Do not call it while a batch is under way.
+  // Takes everything written since the last batch. Do not call it while a batch is under way.
   SyncBatch take_dirty();
-  void synced(const SyncBatch& batch);  // the batch is durable now
-  // Call it when a batch could not be made durable: its data may be in memory only, and a later
-  // sync would not report that. It cuts off the bytes that were not acknowledged, so that nodes
-  // send them again. Nothing may be written to the store afterwards.
+  void synced(const SyncBatch& batch);  // notes that the batch is durable
+  // Cuts off the bytes that were not acknowledged, so that nodes send them again. Called when a
+  // batch could not be made durable: its data may be in memory only, and a later sync would not
+  // report that. Nothing may be written to the store afterwards.
   Status cut_back(const SyncBatch& batch);
 
   // Bytes [offset, …) that are written, at most `limit`; "" at the end.
   Result<std::string> read(const LogKey& key, std::uint64_t offset, std::size_t limit);
   // The logs of an attempt that exist.
   Result<std::vector<LogKey>> list(const AttemptId& attempt) const;
-  // Where the last `lines` lines begin.
+  // The offset at which the last `lines` lines begin.
   Result<std::uint64_t> tail_offset(const LogKey& key, std::uint64_t lines);
   // The offset of the first line written at `since` or later; 0 when no times are known.
   Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
   std::vector<LogTime> times(const LogKey& key, std::uint64_t begin, std::uint64_t end) const;
-  // When the byte at `offset` was written; Instant{} when that is not known.
+  // The time at which the byte at `offset` was written; Instant{} if that is not known.
   Instant time_at(const LogKey& key, std::uint64_t offset) const;
   // Closes the job's open files; they stay on disk.
   void forget(const JobId& job);
 
-  // For an attempt whose logs are to be deleted: closes its files and drops them from the next
+  // Closes the files of an attempt whose logs are to be deleted, and drops them from the next
   // batch. The caller removes the directory.
   void drop(const AttemptId& attempt);
 
@@ -102,9 +103,10 @@ class LogStore {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
     std::uint64_t found = 0;  // bytes that an earlier process wrote and may have acknowledged
-    std::optional<Instant> newest = {};  // of the log's times; nullopt: not looked up yet
+    // the newest of the log's times; nullopt: not looked up yet
+    std::optional<Instant> newest = {};
   };
-  // Null when there is no such file and `create` is false.
+  // Finds a log; null if it does not exist and `create` is false.
   Result<File*> find(const LogKey& key, bool create);
   Result<std::shared_ptr<io::Fd>> open(const LogKey& key, bool create);
   void close_idle();

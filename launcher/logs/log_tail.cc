@@ -1,5 +1,5 @@
-// Where a reader begins: at the last lines of a log, read backwards in blocks so that only the end
-// of a long log is read; or at the first line since a time.
+// Finds the place where a reader begins: at the last lines of a log, read backwards in blocks so
+// that only the end of a long log is read; or at the first line since a time.
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ Result<std::uint64_t> LogStore::since_offset(const LogKey& key, Instant since) {
   const auto newline = block.find('\n');
   if (newline != std::string::npos) return begin + newline;
   if (block.empty()) return begin;
-  // Of a very long line, returns the rest from a whole character on.
+  // If a line is very long, returns its rest from a whole character on.
   const auto character = tail(block, block.size() - 1);
   return begin + (block.size() - 1 - character.size());
 }

@@ -19,7 +19,8 @@ class PendingLogs {
   std::size_t size() const { return order_.size(); }
   bool contains(const LogKey& key) const { return times_.count(key) != 0; }
 
-  // `at`: when the log's next byte was written; Instant{}: unknown. Replaces what was said before.
+  // Sets a log's next byte. `at`: when it was written; Instant{}: unknown. Replaces the earlier
+  // value.
   void set(const LogKey& key, Instant at);
   void remove(const LogKey& key);
   // The log to send from after one of `last`; there must be one.

@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 // The nodes of the attempt that lacked something that the job names; empty unless the attempt ended
 // because of that.
 std::set<NodeId> nodes_without(const Attempt& attempt);
-// The same for the job's first `attempts` attempts.
+// The nodes of all the job's first `attempts` attempts.
 std::set<NodeId> nodes_without(const Job& job, std::size_t attempts);
 
 }  // namespace lockstep::launcher

@@ -1,9 +1,8 @@
 #pragma once
-// The transition table of the launcher: one overload for each fact, which changes what the fact
-// says in the state, and nothing else. Part of State, and included only by its .cc files. The
-// overloads are defined by subject: apply_nodes.cc, apply_jobs.cc, apply_attempts.cc,
-// apply_names.cc and apply_environments.cc; those that only pass the fact on to a member of State
-// are below.
+// The transition table of the launcher: one overload for each fact, which makes the fact's change
+// in the state, and nothing else. Part of State, and included only by its .cc files. The overloads
+// are defined by subject: apply_nodes.cc, apply_jobs.cc, apply_attempts.cc, apply_names.cc and
+// apply_environments.cc; those that only pass the fact on to a member of State are below.
 
 #include <algorithm>
 #include <string>
@@ -127,7 +126,7 @@ struct State::Applier {
 
   // Locks of environments.
 
-  // Other parts may have waited for what this job's node would have solved: see solver_of in
+  // Tells that parts of other jobs may have waited for this job's node to solve: see solver_of in
   // attempts/environment_locks.h.
   void solver_may_change(const Job& job) const {
     if (job.has_asked()) state.touch_environment(*job.environment);

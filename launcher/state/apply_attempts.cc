@@ -1,4 +1,4 @@
-// What facts about attempts and their parts change in the state.
+// Applies facts about attempts and their parts to the state.
 
 #include <optional>
 #include <utility>
@@ -24,8 +24,7 @@ OutputsCollected sizes_of(const std::vector<CollectedOutput>& outputs) {
 
 }  // namespace
 
-// Records in the attempt what the part's report says about it. `before`: the tally of the attempt
-// until now.
+// Records the part's report in the attempt. `before`: the tally of the attempt until now.
 void State::Applier::record_part(const PartChanged& fact, const Attempt& attempt,
                                  const Attempt::Tally& before) const {
   Job& job = state.job_ref(fact.attempt.job);
@@ -45,7 +44,7 @@ void State::Applier::record_part(const PartChanged& fact, const Attempt& attempt
     record(job, Event::Kind::collected, fact.attempt, fact.node, sizes_of(fact.report.outputs));
 }
 
-// Keeps what the report on a part's end says beside its result.
+// Keeps the data of the report on a part's end beside its result.
 void State::Applier::record_end(const PartChanged& fact, Part& part) const {
   part.so_far.clear();
   for (const CollectedOutput& output : fact.report.outputs)

@@ -1,4 +1,4 @@
-// What facts about the locks of environments change in the state.
+// Applies facts about the locks of environments to the state.
 
 #include "launcher/state/applier.h"
 #include "launcher/state/old_facts.h"

@@ -1,4 +1,4 @@
-// What facts about jobs, pipelines and their outputs change in the state.
+// Applies facts about jobs, pipelines and their outputs to the state.
 
 #include <algorithm>
 #include <utility>
@@ -47,7 +47,7 @@ Job State::Applier::new_job(const JobSubmitted& fact) const {
   return job;
 }
 
-// Enters the job into every table by which jobs are found or counted, except that of its name.
+// Enters the job into every table by which jobs are found or counted, except the table of names.
 void State::Applier::add_to_tables(const Job& job) const {
   for (const After& after : job.waiting().waits_for) state.dependents_[after.job].insert(job.order);
   state.submitted_.emplace(job.order, job.id);
@@ -287,8 +287,8 @@ void State::Applier::leave_pipeline(const Job& job) const {
     steps->ended(job.spec.step, completed, job.merged.value_or(std::vector<MergedOutput>()));
 }
 
-// True if no output is missing. An output that could not be kept may be kept the next time, so
-// such a job is not reused.
+// Whether no output is missing. An output that could not be kept may be kept the next time, so such
+// a job is not reused.
 bool State::Applier::is_whole(const std::vector<MergedOutput>& outputs) {
   return std::none_of(outputs.begin(), outputs.end(), [](const MergedOutput& output) {
     return !output.tree && !output.problems.empty();
@@ -303,7 +303,7 @@ void State::Applier::forget_reusable(const Job& job) const {
   if (known->second.empty()) state.reusable_.erase(known);
 }
 
-// If the job does not exist, compaction has dropped its other facts.
+// Deletes a job. If it does not exist, compaction has dropped its other facts.
 void State::Applier::operator()(const JobDeleted& fact) const {
   if (const Job* found = state.jobs_.find(fact.job)) {
     const Job& job = *found;

@@ -1,4 +1,4 @@
-// What facts about the names of environments, data, models and components change in the state.
+// Applies facts about the names of environments, data, models and components to the state.
 
 #include <algorithm>
 #include <iterator>
@@ -73,7 +73,7 @@ void State::Applier::operator()(const VersionsDeleted& fact) const {
   if (fact.version.empty()) state.owned_names_.released({fact.kind, fact.name}, state.usage_);
 }
 
-// False: there is no such version.
+// Removes a version. False: it does not exist.
 bool State::Applier::remove_version(const VersionsDeleted& fact) const {
   switch (fact.kind) {
     case NameKind::environment: return remove_environment(fact.name, fact.version);
@@ -91,7 +91,7 @@ bool State::Applier::remove_asset(AssetKind kind, const std::string& name,
   return removed.has_value();
 }
 
-// `version` "": the newest one.
+// Removes an environment. `version` "": the newest one.
 bool State::Applier::remove_environment(const std::string& name, const std::string& version) const {
   const auto known = state.registered_.find(name);
   if (known == state.registered_.end()) return false;

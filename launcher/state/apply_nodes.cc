@@ -1,4 +1,4 @@
-// What facts about join tokens and nodes change in the state.
+// Applies facts about join tokens and nodes to the state.
 
 #include <algorithm>
 #include <utility>
@@ -19,8 +19,8 @@ void State::Applier::operator()(const NodeRevised& fact) const {
   if (!fact.history.empty()) node.history = fact.history;
 }
 
-// After a restore, a node may have applied revisions that the backup does not have. Incarnations
-// are milliseconds, so they are greater than any count of revisions.
+// Begins an incarnation. After a restore, a node may have applied revisions that the backup does
+// not have. Incarnations are milliseconds, so they are greater than any count of revisions.
 void State::Applier::operator()(const IncarnationBegan& fact) const {
   state.incarnation_ = std::max(state.incarnation_, fact.incarnation);
   if (!fact.restored) return;
@@ -80,7 +80,7 @@ void State::Applier::operator()(const NodeSessionStarted& fact) const {
   node.cannot_run_as.clear();
 }
 
-// A fact of a known session only brings a new inventory.
+// Records a session. A fact of a known session only brings a new inventory.
 void State::Applier::record_session(Node& node, const NodeSessionStarted& fact) const {
   const Why agent = fact.version.empty() ? Why() : Why(AgentHasVersion{fact.version});
   if (node.lost)

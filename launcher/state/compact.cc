@@ -74,7 +74,7 @@ void Compaction::record(const Fact& fact) {
 }
 
 // Returns true to keep the fact, which may have been rewritten. There is one overload for each
-// fact, so that whoever adds a fact has to decide; keeping it is always correct.
+// fact, so that a new fact needs a decision; keeping it is always correct.
 struct Compaction::FactFilter {
   Compaction& all;
   std::uint64_t at;  // the position of the fact
@@ -146,7 +146,7 @@ struct Compaction::FactFilter {
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
-  bool operator()(FoundChanged&) const { return true; }  // it is one of the job's events
+  bool operator()(FoundChanged&) const { return true; }  // the fact is one of the job's events
   // After the part's end, the fact holds outputs that the final report could not keep.
   bool operator()(OutputsSoFar& fact) const {
     const Reports& reports = all.reported_[{fact.attempt, fact.node}];

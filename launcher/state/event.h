@@ -19,8 +19,8 @@ struct Event {
     // From facts:
     submitted,
     cancel_requested,
-    updated,  // its priority changed
-    step,     // of a pipeline: the step was submitted, reused or not run
+    updated,  // the job's priority changed
+    step,     // for a pipeline: the step was submitted, reused or not run
     placed,
     preparing,    // the first node has begun to prepare
     prepared,     // all nodes are ready
@@ -53,7 +53,7 @@ struct Event {
   Kind kind = Kind::submitted;
   std::uint32_t attempt = 0;  // the attempt's number; 0: none
   NodeId node;                // 0: the event concerns no particular node
-  Why why = {};               // none: the job's data say it
+  Why why = {};               // none: the job's data have the reason
   friend bool operator==(const Event&, const Event&) = default;
 };
 std::string_view to_string(Event::Kind kind);  // "Submitted", "CancelRequested", …
@@ -65,7 +65,7 @@ struct EventList {
   std::uint64_t left_out = 0;  // events dropped after the first kFirstEvents
 
   void add(Event event);
-  // Of all events, dropped ones included.
+  // The number of all events, dropped ones included.
   std::uint64_t count() const { return events.size() + left_out; }
   friend bool operator==(const EventList&, const EventList&) = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What a gang found out about its ranks, for callers of the launcher: reduced to what each of them
-// may see, and with the names of its nodes. Pure.
+// The findings about a gang's ranks for callers of the launcher: reduced to what each of them may
+// see, and with the names of its nodes. Pure.
 
 #include "common/domain/ranks/found.h"
 #include "common/domain/why/jobs/named_found.h"
@@ -11,8 +11,8 @@ namespace lockstep::launcher {
 struct Attempt;
 class State;
 
-// For callers who may see the job but not read it: without paths, addresses, stacks and what ranks
-// use.
+// The finding for callers who may see the job but not read it: without paths, addresses, stacks and
+// what ranks use.
 Found without_contents(Found found);
 
 // The names of the attempt's nodes, for the texts of a finding. Both arguments must outlive the

@@ -16,7 +16,7 @@
 
 namespace lockstep::launcher {
 
-// One attempt's share on one node.
+// The part of an attempt on one node.
 struct Part {
   struct Saved {
     CollectedOutput checkpoint;
@@ -33,8 +33,8 @@ struct Part {
     Why why;
     Instant at;
     Instant fenced_until =
-        {};  // its ranks may run until then; ns = 0: no rank runs, or no fence is used
-    bool revoked = false;  // its node was revoked
+        {};  // when the lease of its ranks ends; ns = 0: no rank runs, or no fence is used
+    bool revoked = false;  // the node was revoked
     friend bool operator==(const Gone&, const Gone&) = default;
   };
   // The part has finished, and its node may forget it.
@@ -52,7 +52,7 @@ struct Part {
     };
     std::string platform;
     Instant at;
-    std::optional<NotSolved> not_solved;  // its last failure to solve, if it was told to solve
+    std::optional<NotSolved> not_solved;  // the last failure, if the part was told to solve
     friend bool operator==(const LockRequest&, const LockRequest&) = default;
   };
   NodeId node;
@@ -61,13 +61,13 @@ struct Part {
   std::uint64_t revision = 0;  // the first revision of the node's desired state with the part
   std::variant<Assigned, Gone, Released> standing;
   std::optional<PartReport> report;  // the newest report; none: the node has not reported the part
-  std::optional<Saved> saved;        // its newest checkpoint, in the blob store
+  std::optional<Saved> saved;        // the newest checkpoint, in the blob store
   // Other outputs in the blob store that were sent before the part's end.
   std::vector<CollectedOutput> so_far;
   std::optional<LockRequest> lock_request;
 
   bool assigned() const { return std::holds_alternative<Assigned>(standing); }
-  const Gone* gone() const { return std::get_if<Gone>(&standing); }  // null: it was not given up
+  const Gone* gone() const { return std::get_if<Gone>(&standing); }  // null: it is not given up
   const Released* released() const { return std::get_if<Released>(&standing); }
   bool fenced() const { return gone() != nullptr && gone()->fenced_until.ns != 0; }
   bool finished() const { return report && report->state == PartState::finished; }
@@ -79,7 +79,7 @@ struct Part {
   bool asks_for(const std::string& platform) const {
     return lock_request && lock_request->platform == platform;
   }
-  bool failed() const;  // it ended, and some rank did not exit 0
+  bool failed() const;  // whether the part ended and some rank did not exit 0
   bool at_least(PartState state) const { return report && report->state >= state; }
   friend bool operator==(const Part&, const Part&) = default;
 };
@@ -140,23 +140,23 @@ struct EnvironmentId {
 // earlier attempt. Defined outside Job, because Job needs its default values.
 struct WaitingJob {
   std::vector<After> waits_for;  // the jobs in spec.queue.after that have not ended as required
-  Instant not_before;            // it is placed at this time or later; ns = 0: at any time
-  bool at_head = false;          // it became the first of its queue
-  // When it became the first; later if it first waited for its own user's jobs. A change of its
-  // priority does not change it.
+  Instant not_before;    // the earliest time at which the job is placed; ns = 0: at any time
+  bool at_head = false;  // the job became the first of its queue
+  // The time at which it became the first; later if it first waited for its own user's jobs. A
+  // change of its priority does not change it.
   Instant head_since;
   friend bool operator==(const WaitingJob&, const WaitingJob&) = default;
 };
 
 struct Job {
   using Waiting = WaitingJob;
-  struct Placed {  // its last attempt has not ended
+  struct Placed {  // the last attempt has not ended
     friend bool operator==(const Placed&, const Placed&) = default;
   };
   struct RunsSteps {  // a pipeline, until all its steps are over
     friend bool operator==(const RunsSteps&, const RunsSteps&) = default;
   };
-  struct Ending {  // its last attempt has ended; it is requeued or finished next
+  struct Ending {  // the last attempt has ended; the job is requeued or finished next
     friend bool operator==(const Ending&, const Ending&) = default;
   };
   struct Finish {  // the job is final
@@ -169,7 +169,7 @@ struct Job {
   std::uint64_t order = 0;        // the number of its submission: 1, 2, …
   std::uint64_t incarnation = 0;  // the least incarnation of its attempts
   std::string submission;
-  JobSpec spec;      // with its name set
+  JobSpec spec;      // the spec, with its name set
   std::string pool;  // the pool of its target, whose nodes its parts get
   // A checkpoint of another job, with which attempts start until one has saved a checkpoint.
   std::optional<CheckpointSource> first_checkpoint;
@@ -177,7 +177,7 @@ struct Job {
   Instant submitted;
   std::variant<Waiting, Placed, RunsSteps, Ending, Finish> phase;
   std::optional<Why> cancel_by;
-  bool shared = false;             // its owner lets the members of its project read it
+  bool shared = false;             // the owner lets the members of the project read the job
   std::vector<JobSource> sources;  // see JobSubmitted
   bool archived = false;  // lists leave it out; for a step, its pipeline's flag counts (metadata.h)
   std::vector<Attempt> attempts;  // with the numbers 1, 2, …
@@ -188,11 +188,12 @@ struct Job {
   // The named outputs, merged over all nodes; for a pipeline, the outputs that its file names.
   std::optional<std::vector<MergedOutput>> merged;
   std::vector<OutputWrite> writes;  // the outputs of `merged` whose path is in a remote datastore
-  int unwritten = 0;  // how many of `writes`, and for a pipeline of those of its steps, still wait
+  int unwritten = 0;  // the `writes` that still wait; for a pipeline also its steps' writes
   std::optional<Digest> reuse_key;  // only for the job of a pipeline's step; see step_key.h
-  // 0: a person submitted the job or its pipeline. Otherwise the order of the topmost job whose
-  // attempt submitted it, directly or through other jobs; if that is a step, the order of its
-  // pipeline. It does not change when that job is deleted. Steps are reused only within a family.
+  // The family of the job. 0: a person submitted the job or its pipeline. Otherwise the order of
+  // the topmost job whose attempt submitted it, directly or through other jobs; if that is a step,
+  // the order of its pipeline. It does not change when that job is deleted. Steps are reused only
+  // within a family.
   std::uint64_t family = 0;
   // The job whose attempt submitted this one; for a step, the one whose attempt submitted its
   // pipeline. "": there is none, or it was deleted. Unlike spec.parent, it never names a later job
@@ -207,8 +208,8 @@ struct Job {
   bool is_final() const { return std::holds_alternative<Finish>(phase); }
   // null: the job is not final
   const Finish* finish() const { return std::get_if<Finish>(&phase); }
-  // For a job that does not wait, an empty one: it waits for nothing, and is not the first of its
-  // queue.
+  // The job's waiting; for a job that does not wait, an empty one: it waits for nothing, and is not
+  // the first of its queue.
   const Waiting& waiting() const;
   const Why& requeued_because() const;  // Attempt::retried of the last requeue
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }

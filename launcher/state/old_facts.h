@@ -1,7 +1,7 @@
 #pragma once
 // Fills in fields that are missing in facts of earlier versions, by the rules of those versions.
-// The functions in this file never change: replaying an old journal must not depend on what a
-// launcher would decide today.
+// The functions in this file never change: replaying an old journal must not depend on a launcher's
+// present decisions.
 
 #include <map>
 #include <optional>
@@ -33,7 +33,7 @@ inline std::optional<std::string> account_of(const State& state, const Environme
 }
 
 // The family of a lock. In journals of earlier versions, a job that an attempt submitted could
-// solve for all jobs of the account: such a lock now belongs to the family of that job.
+// solve for all jobs of the account: such a lock now belongs to that job's family.
 inline std::uint64_t family_of(const State& state, const EnvironmentLocked& fact) {
   if (fact.family) return *fact.family;
   const Job* job = state.job(fact.attempt.job);

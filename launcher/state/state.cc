@@ -187,7 +187,7 @@ const Node* State::displaced_by(const Node& node) const {
   return nullptr;
 }
 
-// Must be called after a change of the node's host or of its number of isolated parts.
+// Updates isolated_ after a change of the node's host or of its number of isolated parts.
 void State::note_isolated(const Node& node) {
   const std::string& host = node.inventory.host_id;
   if (host.empty()) return;
@@ -332,7 +332,7 @@ void State::touch_nodes(const Attempt& attempt) {
     if (part.assigned()) ++node_ref(part.node).revision;
 }
 
-// Must be called right after `part` has stopped being assigned.
+// Updates the tables; called right after `part` has stopped being assigned.
 void State::unassign(Attempt& attempt, Part& part) {
   Node& node = node_ref(part.node);
   if (node.parts.erase(attempt.id) == 0) return;

@@ -39,7 +39,7 @@ struct Token {
   std::string pool;     // the pool of the nodes that join with it
   std::string machine;  // the machine whose agent may use it; "": any agent
   Instant created;
-  std::string by;  // who made it; "": the launcher, or unknown
+  std::string by;  // its maker; "": the launcher, or unknown
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -62,12 +62,12 @@ struct Node {
   std::optional<Why> lost;               // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
   struct Notice {
-    Instant until;  // when its machine is taken away
+    Instant until;  // the time at which its machine is taken away
     Why why;
     friend bool operator==(const Notice&, const Notice&) = default;
   };
   std::optional<Notice> notice;     // the notice of the newest session
-  bool waits_for_approval = false;  // it has joined, and no admin has approved it yet
+  bool waits_for_approval = false;  // the node has joined, and no admin has approved it yet
   NodeLabels labels;                // set by people; see State::labels_of
   HostClaim host_claim;             // the node's claim to be on inventory.host_id
   std::uint64_t revision = 0;       // the revision of its desired state
@@ -185,27 +185,28 @@ class State {
   // The node's own label, otherwise its target's; null: it has neither. Cheap, because placement
   // calls it for every node.
   const std::string* label_of(const Node& node, const std::string& key) const;
-  NodeLabels labels_of(const Node& node) const;  // all of them
+  NodeLabels labels_of(const Node& node) const;  // all labels of the node
   const DefinedSizes& sizes() const { return sizes_; }
   const Assets& assets() const { return assets_; }
   const Names& names() const { return owned_names_; }  // names of environments and assets
   // The unfinished jobs that name this version ("NAME:VERSION") themselves or in a step, by order.
   const std::set<std::uint64_t>& jobs_with(NameKind kind, const std::string& version) const;
   const std::map<Digest, Token>& tokens() const { return tokens_; }
-  // Waiting jobs that are not canceled, in order of submission.
+  // The waiting jobs that are not canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
   // The orders of the waiting jobs that are to run after this one.
   const std::set<std::uint64_t>& dependents(const JobId& job) const;
   // The orders of the jobs that attempts of this job submitted.
   const std::set<std::uint64_t>& children(const JobId& job) const;
-  const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
+  // all jobs, by order
+  const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }
   const JobIndex& index() const { return index_; }
   // Visits the jobs with an order below `before`, newest first, until `visit` returns false.
   // `among`: only these orders; null: all.
   void each_older(std::uint64_t before, const std::set<std::uint64_t>* among,
                   const std::function<bool(const Job&)>& visit) const;
-  const std::set<JobId>& unfinished() const { return unfinished_; }  // not final
-  // With outputs that wait to be written.
+  const std::set<JobId>& unfinished() const { return unfinished_; }  // the jobs that are not final
+  // The jobs with outputs that wait to be written.
   const std::set<JobId>& unwritten() const { return unwritten_; }
   // The final jobs that may be deleted: no output waits to be written, and the job is not a step,
   // which stays as long as its pipeline. Also the size of all final jobs.
@@ -242,7 +243,7 @@ class State {
   const Job* reusable(std::uint64_t family, const Digest& reuse_key) const;
   // The part of the attempt that is still assigned to the node; null: there is none.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
-  std::string node_name(NodeId id) const;  // also of a removed node; "node 7" if unknown
+  std::string node_name(NodeId id) const;  // also for a removed node; "node 7" if unknown
   // By node: the attempts that have a fenced part there.
   const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
   const std::map<EnvironmentId, Environment>& environments() const { return environments_; }
@@ -253,8 +254,8 @@ class State {
   const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
     return registered_;
   }
-  // `version` empty: what @latest means, the newest by the owner or by a user whom the owner
-  // allows.
+  // Finds a version. `version` empty: what @latest means, the newest by the owner or by a user whom
+  // the owner allows.
   const EnvironmentVersion* registered(const std::string& name, const std::string& version) const;
   Instant environments_unused_since() const { return environments_unused_since_; }
   NodeId next_node_id() const { return NodeId(next_node_); }
@@ -271,7 +272,7 @@ class State {
   void enqueue(const Job& job);
   void dequeue(const Job& job);
   void meet(Job& job, const JobId& after);  // `job` no longer waits for `after`
-  // The desired states of the attempt's nodes have changed.
+  // Notes that the desired states of the attempt's nodes have changed.
   void touch_nodes(const Attempt& attempt);
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);

@@ -21,9 +21,9 @@ std::string copy_of_version(const std::string& path, std::int64_t version) {
   return fmt::format("{}.v{}", path, version);
 }
 
-// What an earlier process wrote to the WAL goes into the database now. It may have ended because a
-// sync failed, and then the WAL can be in memory only, and look as if it was on disk; a page of the
-// database is written anew, and synced. A full disk leaves all as it is.
+// Moves the rows that an earlier process wrote to the WAL into the database. That process may have
+// ended because a sync failed, and then the WAL can be in memory only, and look as if it was on
+// disk; a page of the database is written anew, and synced. A full disk leaves all as it is.
 Status settle_wal(Database& db) {
   const auto busy = db.number("PRAGMA wal_checkpoint(TRUNCATE)");
   if (busy || busy.error().code == ErrorCode::resource_exhausted) return {};
@@ -38,7 +38,7 @@ struct Opened {
   JournalBase base;
 };
 
-// `sign`: what shows that this is no new journal, if anything does.
+// Opens the file. `sign`: the evidence that it is not a new journal, if there is any.
 Result<Opened> open_file(const std::string& path, const JournalTraces& traces,
                          const std::string& sign) {
   TRY(check_wal(path));
@@ -51,7 +51,7 @@ Result<Opened> open_file(const std::string& path, const JournalTraces& traces,
     if (!sign.empty()) return lost_journal(path, traces, sign);
     TRY(create_journal(db));
   }
-  TRY(settle_wal(db));  // of a new one too: its tables do not get lost with the WAL
+  TRY(settle_wal(db));  // also for a new journal: its tables do not get lost with the WAL
   if (version > 0 && version < kJournalVersion) {
     TRY(copy_journal(path, copy_of_version(path, version)));
     TRY(migrate_journal(db, version));
@@ -80,7 +80,7 @@ struct Journal::Impl {
   LeastFacts least{path};
   Digest chain;
   std::uint64_t sequence = 0;
-  // Of the open transaction, with what is staged in it.
+  // The end of the open transaction, with the staged facts.
   struct Tip {
     Digest chain;
     std::uint64_t sequence = 0;
@@ -123,7 +123,8 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
   TRY(reader.check_pages(impl_->file->db));
   TRY(expect_facts(impl_->path, impl_->traces, impl_->file->base, impl_->sequence));
   for (auto version = kJournalVersion - 1; version > 0; --version)
-    io::disk::unlink(copy_of_version(impl_->path, version).c_str());  // it is not needed any more
+    // the copy is not needed any more
+    io::disk::unlink(copy_of_version(impl_->path, version).c_str());
   impl_->use = Impl::Use::replayed;
   return {};
 }
@@ -162,7 +163,7 @@ Status Journal::append(const std::vector<StampedFact>& facts) {
 
 // ---- a compacted one takes its place ------------------------------------------------------------
 
-// What was appended while the compaction was at work, in one durable transaction.
+// Adds the facts that were appended during the compaction, in one durable transaction.
 Status Journal::Impl::add_tail(const CompactedJournal& compacted, std::uint64_t* number,
                                Digest* tip) {
   TRY_ASSIGN(auto db, Database::open(compacted.path));
@@ -180,8 +181,8 @@ Status Journal::Impl::add_tail(const CompactedJournal& compacted, std::uint64_t*
   return db.execute("COMMIT");
 }
 
-// The old file is whole without its WAL before the new one takes its name: a WAL belongs to the
-// file beside which it lies.
+// Swaps the files. The old file is whole without its WAL before the new one takes its name: a WAL
+// belongs to the file beside which it lies.
 Status Journal::Impl::swap_files(const std::string& compacted) {
   TRY_ASSIGN(const auto busy, file->db.number("PRAGMA wal_checkpoint(TRUNCATE)"));
   if (busy != 0)

@@ -5,7 +5,7 @@
 //
 // A row: sequence (1, 2, … without gaps), format (kFactFormat), stamp (ns), payload (fact_codec.h),
 // checksum = SHA-256(previous checksum | sequence | format | stamp | payload), integers
-// little-endian. Row 1 is chained to the base (journal_file.h): zeros, or that of a compaction.
+// little-endian. Row 1 is chained to the base (journal_file.h): zeros, or a compaction's checksum.
 
 #include <cstdint>
 #include <functional>
@@ -44,11 +44,11 @@ class Journal {
   // (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
 
-  // Adds facts to what the next append() makes durable; before it they are not in the journal, and
-  // a crash takes them. After an error the journal may not be used again.
+  // Adds facts that the next append() makes durable; before it they are not in the journal, and a
+  // crash takes them. After an error the journal may not be used again.
   Status stage(const std::vector<StampedFact>& facts);
-  // What was staged and `facts`: all or nothing, durable when it returns. After an error the
-  // journal may not be used again.
+  // Appends the staged facts and `facts`: all or nothing, durable when it returns. After an error
+  // the journal may not be used again.
   Status append(const std::vector<StampedFact>& facts);
 
   // Adds the facts appended since the compaction to `compacted`, and then replaces this journal's

@@ -16,7 +16,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// SQLite's check tells several things at once, below a heading that names the only database.
+// Puts SQLite's report in one line: it tells several things at once, below a heading that names the
+// only database.
 std::string in_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
@@ -35,7 +36,7 @@ class Problems {
   ~Problems() {
     if (more_ > 0) list_.push_back(fmt::format("and {} more problems", more_));
   }
-  // Once, however often SQLite meets it.
+  // Adds a problem once, however often SQLite meets it.
   void add(std::string problem) {
     if (!said_.insert(problem).second) return;
     if (list_.size() < kMaxJournalProblems)
@@ -50,7 +51,7 @@ class Problems {
   std::uint64_t more_ = 0;
 };
 
-// Pages, indexes, cell sizes: SQLite's own look at its file.
+// Checks pages, indexes and cell sizes, by SQLite's own check of its file.
 void check_pages(Database& db, const std::string& path, Problems& problems) {
   auto rows = db.prepare("PRAGMA integrity_check(20)");
   for (;;) {
@@ -98,7 +99,7 @@ Status check_rows(Database& db, const JournalBase& base, Problems& problems, Jou
       check->facts.push_back(std::move(*fact));
     }
     before = number;
-    // What is behind a broken row is judged by what that row says of itself.
+    // The rows behind a broken row are checked against the checksum that it has.
     if (const auto link = Digest::from_bytes(rows.blob(4))) chain = *link;
   }
 }
@@ -123,9 +124,10 @@ Result<JournalCheck> check_file(const std::string& path, const JournalTraces& tr
   if (version > 1) {
     TRY_ASSIGN(base, read_base(db));
   }
-  // Its damage may go so deep that SQLite cannot read on.
+  // The damage may be such that SQLite cannot read on.
   if (const Status read = check_rows(db, base, problems, &check); !read) {
-    if (check.problems.empty()) problems.add(read.error().message);  // else it is told already
+    // otherwise the problem is reported already
+    if (check.problems.empty()) problems.add(read.error().message);
     if (!check.broken) check.broken = check.rows + 1;
   }
   if (const Status all = expect_facts(path, traces, base, check.rows); !check.broken && !all) {
@@ -135,7 +137,7 @@ Result<JournalCheck> check_file(const std::string& path, const JournalTraces& tr
   return check;
 }
 
-// SQLite takes of a WAL what stands, and forgets the rest: so it is given a copy to look at.
+// Checks a copy of the journal, since SQLite takes the valid part of a WAL and drops the rest.
 Result<JournalCheck> check_copy(const std::string& path, const JournalTraces& traces,
                                 const std::string& damage) {
   const std::string copy = path + ".look";

@@ -16,16 +16,17 @@ namespace lockstep::launcher {
 struct JournalCheck {
   std::uint64_t rows = 0;
   std::optional<std::uint64_t> broken;  // the first invalid row
-  std::vector<StampedFact> facts;       // of the rows before it
+  std::vector<StampedFact> facts;       // the facts of the rows before it
   bool lost = false;                    // some or all facts that were in it are missing
   std::vector<std::string> problems;    // at most kMaxJournalProblems texts, and the number of more
 };
 inline constexpr std::size_t kMaxJournalProblems = 20;
 
-// An error: the journal cannot be opened, or a newer version wrote it. `sign` as for Journal::open.
+// Checks a journal. Returns an error if it cannot be opened, or if a newer version wrote it. `sign`
+// as for Journal::open.
 Result<JournalCheck> check_journal(const std::string& path, const std::string& sign = "");
 
-// For callers that copy the journal, in use or not: corrupt when it, or its WAL, is lost.
+// Returns corrupt if the journal or its WAL is lost; for callers that copy it, in use or not.
 Status expect_whole_journal(const std::string& path, const std::string& sign);
 
 // Removes row `sequence` and all after it. Keeps a copy of the whole file and returns its path.

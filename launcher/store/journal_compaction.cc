@@ -38,7 +38,7 @@ Result<JournalReader> read_all(Database& db, const JournalBase& base, Each each)
   }
 }
 
-// Twice over the same rows: what is there, then what stays of it.
+// Reads the same rows twice: first all, then those that stay.
 Result<CompactedJournal> write_compacted(Database& from, Database& to) {
   Compaction compaction;
   TRY_ASSIGN(const auto before, read_base(from));

@@ -19,7 +19,8 @@
 
 namespace lockstep::launcher {
 
-// Increased when an older program could not read the file. Version 1 has no `base`.
+// The version of the file, increased when an older program could not read it. Version 1 has no
+// `base`.
 inline constexpr std::int64_t kJournalVersion = 2;
 
 struct JournalBase {
@@ -29,16 +30,17 @@ struct JournalBase {
   std::uint64_t kept = 0;        // how many rows it wrote; not part of the chain
 };
 
-// The version of the file; 0: an empty database, which create_journal() makes a journal. corrupt:
-// the file is not a journal. unsupported: its version is newer (the message names both).
+// The version of the file; 0: an empty database, which create_journal() makes a journal. Returns
+// corrupt if the file is not a journal, and unsupported if its version is newer (the message names
+// both).
 Result<std::int64_t> journal_version(Database& db);
 Status create_journal(Database& db);
-// From `version` to kJournalVersion, in one transaction.
+// Changes the file from `version` to kJournalVersion, in one transaction.
 Status migrate_journal(Database& db, std::int64_t version);
 Result<JournalBase> read_base(Database& db);
 Status write_base(Database& db, const JournalBase& base);
 
-Digest first_link(const JournalBase& base);  // in place of the checksum before row 1
+Digest first_link(const JournalBase& base);  // the value in place of the checksum before row 1
 Digest next_link(const Digest& previous, std::uint64_t sequence, int format, std::int64_t stamp,
                  std::string_view payload);
 
@@ -47,12 +49,12 @@ Digest next_link(const Digest& previous, std::uint64_t sequence, int format, std
 class JournalReader {
  public:
   static Result<JournalReader> begin(Database& db, const JournalBase& base);
-  // False: there are no more facts.
+  // Reads the next fact. False: there are no more.
   Result<bool> next(StampedFact* fact);
-  // Call it after the last fact. Checks that the file has no rows that were not read: a flipped bit
-  // in a page's own data can hide the rows at its end.
+  // Checks, after the last fact, that the file has no rows that were not read: a flipped bit in a
+  // page's own data can hide the rows at its end.
   Status check_pages(Database& db) const;
-  std::uint64_t sequence() const { return sequence_; }  // of the last fact read
+  std::uint64_t sequence() const { return sequence_; }  // the sequence of the last fact read
   const Digest& chain() const { return chain_; }
 
  private:

@@ -29,7 +29,7 @@ class Pages {
     if (size_ < 512 || (size_ & (size_ - 1)) != 0) size_ = 0;
   }
   std::uint64_t size() const { return size_; }
-  // "" when there is no such page.
+  // "" if the page does not exist
   std::string read(std::uint64_t page) const {
     std::string bytes(size_, '\0');
     const ssize_t got =

@@ -15,10 +15,12 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr off_t kWalHeaders = 32 + 24;  // of the file and of a first page: less holds nothing
+// the sizes of the file's header and the first page's; a smaller file has no content
+constexpr off_t kWalHeaders = 32 + 24;
 constexpr std::size_t kDigits = 20, kCheckDigits = 16;
 
-// Always of the same length: it is overwritten, and a part of it may be a former one's.
+// The text of the number, always of the same length: it is overwritten, and a part of it may be a
+// former one's.
 std::string text_of(std::uint64_t facts) {
   const std::string number = fmt::format("{:0{}}", facts, kDigits);
   return fmt::format("{} {}\n", number, sha256(number).hex().substr(0, kCheckDigits));

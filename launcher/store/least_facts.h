@@ -5,8 +5,8 @@
 //
 // The file is overwritten after each commit: a process syncs the first write and leaves later ones
 // to the kernel. So the number may be lower than the number of committed facts, but never higher. A
-// missing file is no fault (older versions did not write it). A journal with fewer facts has lost
-// rows or its WAL, except that a WAL with a torn tail may explain it.
+// missing file is not a fault (older versions did not write it). A journal with fewer facts has
+// lost rows or its WAL, except that a WAL with a torn tail may explain it.
 
 #include <cstdint>
 #include <optional>
@@ -26,10 +26,11 @@ struct JournalTraces {
   bool file = false, wal = false;      // the database and its WAL exist and are not empty
   std::optional<std::uint64_t> least;  // 1 when the number cannot be read: there was a commit
 };
-// corrupt: a WAL without its database, which SQLite would remove.
+// Looks for traces of an earlier journal. Returns corrupt for a WAL without its database, which
+// SQLite would remove.
 Result<JournalTraces> look_for_traces(const std::string& path);
 
-// corrupt: these traces show that there were more facts than the journal has now.
+// Returns corrupt if these traces show that there were more facts than the journal has now.
 Status expect_facts(const std::string& path, const JournalTraces& traces, const JournalBase& base,
                     std::uint64_t rows);
 
@@ -44,7 +45,7 @@ Status forget_least_facts(const std::string& path);
 class LeastFacts {
  public:
   explicit LeastFacts(const std::string& path) : path_(least_facts_file(path)) {}
-  // Call it after `facts` facts were committed. A failed write is retried with the next call; it
+  // Records that `facts` facts were committed. A failed write is retried with the next call; it
   // only means that a later loss might not be noticed.
   void record(std::uint64_t facts);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Secrets in a backup: sealed to the public key of whoever keeps the backup (libsodium's sealed
-// box: X25519, XSalsa20-Poly1305), so that neither the backup nor the machine that takes it can
-// read them again. The keys have the form of CURVE keys. docs/decisions/076-secrets-in-backups.md.
+// Secrets in a backup: sealed to the public key of the backup's keeper (libsodium's sealed box:
+// X25519, XSalsa20-Poly1305), so that neither the backup nor the machine that takes it can read
+// them again. The keys have the form of CURVE keys. docs/decisions/076-secrets-in-backups.md.
 //
 //   "lockstep-secrets 1\n", the public key in Z85 and "\n", then the box. In it: CBOR.
 
@@ -15,8 +15,8 @@
 namespace lockstep::launcher {
 
 Result<std::string> seal_secrets(const std::vector<StoredSecret>& secrets, const PublicKey& to);
-// invalid_argument: they are sealed to another key. corrupt: they were changed since, or it is no
-// such text.
+// Opens sealed secrets. Returns invalid_argument if they are sealed to another key, and corrupt if
+// they were changed or the text has another form.
 Result<std::vector<StoredSecret>> unseal_secrets(const std::string& sealed,
                                                  const io::KeyPair& keys);
 // Overwrites the values in memory.

@@ -38,12 +38,12 @@ Result<std::string> random_bytes(std::size_t count) {
                     "OpenSSL returned no random bytes for a secret or its key");
 }
 
-// What a text is bound to. Neither holds a NUL.
+// The place to which a text is bound. Owner and name have no NUL.
 std::string place_of(const std::string& owner, const std::string& name) {
   return owner + '\0' + name;
 }
 
-// Nonce, text, tag.
+// Returns nonce, text and tag.
 Result<std::string> encrypt(const std::string& key, const std::string& place,
                             const std::string& value) {
   TRY_ASSIGN(const std::string nonce, random_bytes(kNonceBytes));
@@ -64,7 +64,7 @@ Result<std::string> encrypt(const std::string& key, const std::string& place,
   return nonce + text + tag;
 }
 
-// nullopt: it was not encrypted with this key for this place.
+// nullopt: the text was not encrypted with this key for this place.
 std::optional<std::string> decrypted(const std::string& key, const std::string& place,
                                      std::string_view sealed) {
   if (sealed.size() < kNonceBytes + kTagBytes) return std::nullopt;
@@ -115,7 +115,7 @@ Result<std::unique_ptr<SecretStore>> SecretStore::open(const std::string& folder
                                                        MissingKey missing) {
   TRY(io::make_directories(folder, 0700));
   TRY_ASSIGN(Database database, Database::open(folder + "/secrets.db"));
-  // What was overwritten or removed is not left in free pages.
+  // Overwritten and removed values are not left in free pages.
   TRY(database.execute("PRAGMA secure_delete=ON"));
   TRY(database.execute("PRAGMA synchronous=FULL"));
   // A backup reads them for a moment.

@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// One secret in clear, for a backup. Whoever holds it wipes it.
+// One secret in clear, for a backup. The holder wipes it.
 struct StoredSecret {
   std::string owner, name, value;
   Instant updated;
@@ -27,9 +27,9 @@ struct StoredSecret {
 
 class SecretStore {
  public:
-  // `folder` (0700) holds `key` and secrets.db. A missing key is created, unless there are secrets
-  // already: they cannot be read without it, and the error names the file to bring back. Who only
-  // reads the store of a launcher creates none.
+  // What to do if the key is missing. `folder` (0700) holds `key` and secrets.db. A missing key is
+  // created, unless there are secrets already: they cannot be read without it, and the error names
+  // the file to bring back. A program that only reads the store creates none.
   enum class MissingKey { create, refuse };
   static Result<std::unique_ptr<SecretStore>> open(const std::string& folder,
                                                    MissingKey missing = MissingKey::create);
@@ -37,17 +37,18 @@ class SecretStore {
   SecretStore(const SecretStore&) = delete;
   SecretStore& operator=(const SecretStore&) = delete;
 
-  // resource_exhausted: the user has as many secrets, or as many bytes of them, as one may.
+  // Stores a secret. Returns resource_exhausted if the user has the most secrets, or bytes of them,
+  // already.
   Status set(const std::string& owner, const std::string& name, const std::string& value,
              Instant now);
-  Status remove(const std::string& owner, const std::string& name);  // not_found
+  Status remove(const std::string& owner, const std::string& name);  // not_found: there is none
   // Removes the secrets of all users except these. Names of removed users are never reused.
   Status keep_only(const std::set<std::string>& owners);
   Result<std::vector<SecretView>> list(const std::string& owner);
   Result<bool> has(const std::string& owner, const std::string& name);
-  // Those of all users. corrupt: one cannot be decrypted.
+  // The secrets of all users. Returns corrupt if one cannot be decrypted.
   Result<std::vector<StoredSecret>> all();
-  // The values of those of `names` that exist. corrupt: one cannot be decrypted.
+  // The values of the `names` that exist. Returns corrupt if one cannot be decrypted.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
 
  private:

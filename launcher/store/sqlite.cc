@@ -19,7 +19,7 @@ ErrorCode class_of(int code) {
   return code == SQLITE_FULL ? ErrorCode::resource_exhausted : ErrorCode::io;
 }
 
-// What the system said behind SQLite's own words.
+// The system's message behind SQLite's own words.
 std::string cause_of(sqlite3* db, int code) {
   if (code == SQLITE_FULL) return fmt::format(" ({})", std::strerror(ENOSPC));
   const int noted = take_sqlite_errno();
@@ -103,7 +103,7 @@ Result<Statement> Database::prepare(const char* sql) {
   if (sqlite3_prepare_v3(db_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) !=
       SQLITE_OK) {
     auto failed = error(sql);
-    // Our SQL is right: the tables are not those that we made.
+    // Since our SQL is right, the tables are not those that we made.
     if ((sqlite3_errcode(db_.get()) & 0xff) == SQLITE_ERROR) failed.code = ErrorCode::corrupt;
     return failed;
   }

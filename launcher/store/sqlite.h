@@ -18,12 +18,12 @@ class Statement {
  public:
   void bind(int index, std::int64_t value);
   void bind_blob(int index, std::string_view value);  // must outlive the step
-  void bind_text(int index, std::string_view value);  // the same
-  // True: a row is there. False: done. An error names the database.
+  void bind_text(int index, std::string_view value);  // must outlive the step
+  // Takes a step. True: there is a row. False: done. An error names the database.
   Result<bool> step();
   void reset();
   std::int64_t integer(int column) const;
-  std::string_view blob(int column) const;  // until the next step
+  std::string_view blob(int column) const;  // valid until the next step
 
  private:
   friend class Database;

@@ -30,7 +30,8 @@ sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<DiskFile*>(file
 const sqlite3_io_methods& its(sqlite3_file* file) { return *real(file)->pMethods; }
 sqlite3_vfs* real(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
 
-// `otherwise`, or that the disk is full, when a fault stands in front of it. SQLite reads errno.
+// The result of a refused call: `otherwise`, or that the disk is full, when a test's fault stands
+// before it. SQLite reads errno.
 int refused(Call call, int otherwise, std::size_t bytes = 0) {
   const auto fault = io::disk::fault(call, bytes);
   if (!fault) return SQLITE_OK;
@@ -39,7 +40,7 @@ int refused(Call call, int otherwise, std::size_t bytes = 0) {
   return full && call != Call::sync ? SQLITE_FULL : otherwise;
 }
 
-// What the VFS below made of a call, with its reason kept.
+// Keeps the reason of the VFS's result of a call.
 int noted(sqlite3_file* file, int code) {
   int reason = 0;
   if (code != SQLITE_OK &&

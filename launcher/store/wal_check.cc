@@ -48,7 +48,7 @@ class Wal {
   }
   std::size_t frames() const { return (bytes_.size() - kHeaderBytes) / step(); }
   std::size_t place(std::size_t frame) const { return kHeaderBytes + frame * step(); }
-  // In order: each sum goes on from the one before.
+  // Whether a frame is valid; called in order, since each sum continues the one before.
   bool stands(std::size_t frame) {
     const auto text = bytes_.substr(place(frame), step());
     sum_.add(text.substr(0, 8), big_);
@@ -84,10 +84,10 @@ Status check_wal(const std::string& path) {
   auto bytes = io::read_file(path + "-wal", gibibytes(4));
   if (!bytes && bytes.error().code == ErrorCode::not_found) return {};
   if (!bytes) return bytes.error();
-  if (bytes->size() < kHeaderBytes + kFrameHeaderBytes) return {};  // it holds nothing
+  if (bytes->size() < kHeaderBytes + kFrameHeaderBytes) return {};  // the WAL is empty
   Wal wal(*bytes);
   if (!wal.header_stands()) {
-    // It was synced before the first frame was written; zeros were never written at all.
+    // The header was synced before the first frame was written; zeros were never written at all.
     const auto rest = std::string_view(*bytes).substr(kHeaderBytes);
     if (rest.find_first_not_of('\0') == rest.npos) return {};
     return damaged(path, 0, "its header");

@@ -13,8 +13,8 @@
 
 namespace lockstep::launcher {
 
-// corrupt, naming the file and the byte, when a commit that was followed by another is invalid.
-// `path`: of the journal. A missing or empty WAL is valid.
+// Checks a WAL. Returns corrupt, with the file and the byte, if a commit that was followed by
+// another is invalid. `path`: the journal's. A missing or empty WAL is valid.
 Status check_wal(const std::string& path);
 
 }  // namespace lockstep::launcher

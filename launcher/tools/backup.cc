@@ -112,8 +112,8 @@ Status copy_logs(const State& state, const LauncherHome& from, const LauncherHom
   return {};
 }
 
-// The head is copied first: the entry that it names is in the segments by then, even if the
-// launcher continues.
+// Copies the audit log, its head first: the entry that it names is in the segments by then, even if
+// the launcher continues.
 Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
   if (!io::exists(from.audit())) return {};
   TRY(io::make_directories(to.audit(), 0700));

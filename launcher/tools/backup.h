@@ -21,9 +21,10 @@ struct BackupReport {
   std::string from, to;
   Instant taken;
   std::uint64_t facts = 0, jobs = 0, blobs = 0, logs = 0;
-  std::vector<std::string> problems;  // what the journal refers to but the source does not have
-  std::vector<std::string> left_out = {};  // what the home has, and the copy does not
-  std::uint64_t secrets = 0;               // of users, that were saved or restored
+  // the blobs and files that the journal refers to and the source lacks
+  std::vector<std::string> problems;
+  std::vector<std::string> left_out = {};  // the things that the home has and the copy lacks
+  std::uint64_t secrets = 0;               // the users' secrets that were saved or restored
 };
 
 // Creates `to`; if it exists, it must be empty. Waits while the launcher removes something.

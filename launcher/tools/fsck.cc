@@ -209,7 +209,8 @@ Status Fsck::check_audit() {
 
 namespace {
 
-// The launcher could not read files that another account writes there.
+// Checks who may change the home: the launcher could not read files that another account writes
+// there.
 Status may_change(const std::string& home) {
   struct stat info {};
   if (::stat(home.c_str(), &info) != 0) return errno_error(errno, "cannot stat " + home);

@@ -14,7 +14,7 @@ namespace lockstep::launcher {
 
 struct FsckOptions {
   std::string home;
-  bool repair = false;                       // repair what is safe to repair
+  bool repair = false;                       // makes the repairs that are safe
   std::optional<std::uint64_t> truncate_at;  // remove this row and all after it from the journal
 };
 
@@ -25,7 +25,7 @@ struct FsckReport {
   std::uint64_t facts = 0, jobs = 0, blobs = 0;
 };
 
-// An error: the home cannot be checked (in use, of a newer version, not a home).
+// Checks a home. Returns an error if that is impossible (in use, of a newer version, not a home).
 Result<FsckReport> fsck(const FsckOptions& options);
 
 }  // namespace lockstep::launcher

@@ -1,5 +1,5 @@
 #pragma once
-// What quotas limit, in English.
+// The nouns for the amounts that quotas limit, in English.
 
 #include <string_view>
 

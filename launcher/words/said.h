@@ -1,6 +1,6 @@
 #pragma once
-// What the texts of reasons have in common: two lines, the cause with its place and what to type;
-// names of ranks and nodes; and other people's words, shortened and made printable. Pure.
+// The common form of texts of reasons: two lines, the cause with its place and what to type; names
+// of ranks and nodes; and other people's words, shortened and made printable. Pure.
 
 #include <cstdint>
 #include <functional>
@@ -21,16 +21,16 @@ struct Said {
 
 // The job that a reason is about.
 struct About {
-  std::string job;                               // its name, in commands
+  std::string job;                               // the job's name, for commands
   std::function<std::string(int)> node_of = {};  // a node's name by its rank in the gang
   bool ends_on_hang = false;                     // lockstep.on_hang is fail or retry
-  // lockstep.on_hang is stacks: the attempt whose stacks are kept; 0: none are.
+  // The attempt whose stacks are kept, if lockstep.on_hang is stacks; 0: none are.
   std::uint32_t stacks_of_attempt = 0;
 };
 
-inline constexpr std::size_t kShownTextBytes = 160;  // of one text of somebody else
+inline constexpr std::size_t kShownTextBytes = 160;  // the longest text of somebody else
 
-// Somebody else's words in one line.
+// Makes one line of somebody else's words.
 std::string shown(std::string_view text);
 std::string node_name(const About& about, int node_rank);
 

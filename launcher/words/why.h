@@ -7,8 +7,8 @@
 
 namespace lockstep::words {
 
-// One line without a full stop; "" without a reason. Of a reason that this version does not know,
-// its code and its fields.
+// Makes one line without a full stop; "" without a reason. For a reason that this version does not
+// know: its code and its fields.
 std::string text_of(const Why& why);
 
 }  // namespace lockstep::words

@@ -52,7 +52,7 @@ void AttachedProgram::watch(AttachStream stream) {
   });
 }
 
-// Reading a terminal fails with EIO after its last process has closed it.
+// Reads a stream. Reading a terminal fails with EIO after its last process has closed it.
 bool AttachedProgram::read_some(AttachStream stream) {
   io::Fd& fd = fd_of(stream);
   const std::size_t most = std::min(talk_.room(stream), kMaxAttachData);
@@ -74,7 +74,8 @@ bool AttachedProgram::read_some(AttachStream stream) {
   return false;
 }
 
-// Input that a program does not read any more is dropped, as for a pipe whose reader has closed it.
+// Writes input. Input that a program does not read any more is dropped, as for a pipe whose reader
+// has closed it.
 void AttachedProgram::write_input() {
   const int fd = input_fd();
   while (!talk_.input().empty()) {
@@ -118,7 +119,8 @@ void AttachedProgram::resize(TerminalSize size) {
   if (stdio_.is_terminal && stdio_.output) set_size(stdio_.output.get(), size);
 }
 
-// If the conversation has no room, the client has not read earlier bytes yet; it may take its time.
+// Finishes the streams. If the conversation has no room, the client has not read earlier bytes yet;
+// it may take its time.
 bool AttachedProgram::finish(bool force) {
   bool is_over = true;
   for (const AttachStream stream : kOutputs) {

@@ -22,16 +22,16 @@ class AttachedProgram {
 
   void go_on();  // the client's frames changed the conversation
   void resize(TerminalSize size);
-  // Nothing of the program is left: closes the streams that have nothing to read now. True: both
-  // are closed. `force`: whoever may still have them had his time.
+  // Closes the streams that have nothing to read now, when no process of the program is left. True:
+  // both are closed. `force`: closes them although other processes may still have them.
   bool finish(bool force);
-  // Nothing of it is read or written any more; a terminal hangs up.
+  // Ends reading and writing; a terminal hangs up.
   void hang_up();
 
  private:
   void write_input();
   void end_input();
-  bool read_some(AttachStream stream);  // false: nothing more now
+  bool read_some(AttachStream stream);  // false: nothing more can be read now
   void watch(AttachStream stream);
   io::Fd& fd_of(AttachStream stream);
   int input_fd() const { return stdio_.is_terminal ? stdio_.output.get() : stdio_.input.get(); }

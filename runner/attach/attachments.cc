@@ -53,7 +53,7 @@ void Attachments::refuse(const AttachId& id, std::string message, bool for_now) 
 
 // ---- frames -------------------------------------------------------------------------------------
 
-// The id of such a frame is not open: the frame came before its opening, or late.
+// Takes a frame. If its id is not open, the frame came before its opening, or late.
 void Attachments::take(const AttachFrame& frame) {
   const AttachId& id = frame.attachment;
   if (const auto* order = std::get_if<AttachOpen>(&frame.body)) return open(id, *order);
@@ -117,8 +117,8 @@ void Attachments::go_on_stacks(One& one, StackRun& run) {
 
 // ---- their end ----------------------------------------------------------------------------------
 
-// If the order fails, lockstep-spawn is gone, and the client would report it at once. That report
-// waits until this call is done.
+// Gives an order. If it fails, lockstep-spawn is gone, and the client would report it at once. That
+// report waits until this call is done.
 void Attachments::order(const std::function<void(spawn::Client&)>& what) {
   spawn::Client* const spawn = place_.spawn();
   if (spawn == nullptr) return;
@@ -148,7 +148,7 @@ void Attachments::close(const AttachId& id) {
   ones_.erase(id);
 }
 
-// The client is gone. The program that it started is told to end, and killed a moment later.
+// Handles a client that is gone. The program that it started is ended, and killed a moment later.
 void Attachments::leave(One& one) {
   if (std::holds_alternative<Main>(one.what) && main_ != nullptr) main_->detach();
   auto* const program = std::get_if<Program>(&one.what);

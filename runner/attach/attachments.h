@@ -32,10 +32,10 @@ class Attachments {
   Attachments& operator=(const Attachments&) = delete;
 
   void take(const AttachFrame& frame);
-  // Rank 0's streams, if the job has some; before any frame comes.
+  // Sets rank 0's streams, if the job has some, before any frame comes.
   void set_main(MainStreams* main) { main_ = main; }
 
-  // For ids from kFirstAttachedId on.
+  // Called for ids from kFirstAttachedId on.
   void started(int id, int pid);
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
@@ -46,7 +46,7 @@ class Attachments {
   bool any() const { return !ones_.empty(); }  // attachments that no client has closed
   // True if a client's SIGKILL ended the rank.
   bool has_killed(int rank) const { return killed_.count(rank) != 0; }
-  // Rank 0's streams are closed: sends the last frames.
+  // Sends the last frames when rank 0's streams are closed.
   void main_drained();
 
   Instant next_deadline() const;
@@ -58,11 +58,11 @@ class Attachments {
     int id = 0;
     std::unique_ptr<AttachedProgram> streams;
     std::string name;
-    bool is_left = false;  // nothing of it is
+    bool is_left = false;  // true: nothing of the program is left
     Instant close_at = Instant::never();
   };
   struct Main {};
-  struct Done {};  // it only answers
+  struct Done {};  // the program only answers
   struct One {
     One(AttachOpened about, Conversation::Streams streams) : talk(std::move(about), streams) {}
     Conversation talk;
@@ -111,7 +111,7 @@ class Attachments {
   std::set<AttachId> gone_;             // an opening of these starts nothing
   std::deque<AttachId> gone_order_;
   int next_id_ = kFirstAttachedId;
-  std::optional<int> main_code_;                // rank 0 has ended
+  std::optional<int> main_code_;                // the exit code of rank 0, once it has ended
   std::string over_;                            // "": it takes openings
   bool is_ordering_ = false, is_lost_ = false;  // lockstep-spawn is gone; see order()
 };

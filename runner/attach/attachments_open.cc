@@ -66,7 +66,7 @@ std::string Attachments::why_not(const AttachId& id, const AttachOpen& open) con
   return valid ? "" : valid.error().message;
 }
 
-// unavailable: it may be possible later.
+// The rank that an opening names. unavailable: it may be possible later.
 Result<int> Attachments::rank_of(const AttachOpen& open) const {
   const int last = facts_.first_rank + facts_.ranks_here - 1;
   const int rank = open.rank.value_or(facts_.first_rank);

@@ -27,7 +27,8 @@ const Conversation::Output* Conversation::output(AttachStream stream) const {
 
 // ---- the client's frames ------------------------------------------------------------------------
 
-// Acknowledged bytes are never sent again. A late frame may acknowledge less than an earlier one.
+// Takes an acknowledgement. Acknowledged bytes are never sent again. A late frame may acknowledge
+// less than an earlier one.
 void Conversation::Output::taken_to(std::uint64_t offset) {
   if (offset <= base || offset > length()) return;
   bytes.erase(0, static_cast<std::size_t>(offset - base));

@@ -1,8 +1,8 @@
 #pragma once
 // One attachment's conversation with its client, as a pure function of the client's frames and of
-// what the program does: which bytes are to be written to the program, how much may be read of it,
-// and which frames are to be sent. Frames may be lost, doubled and reordered: no byte is. It knows
-// no descriptors, processes and clocks.
+// what the program does: the bytes to write to the program, how much may be read from it, and the
+// frames to send. Frames may be lost, doubled and reordered; bytes are not. It knows no
+// descriptors, processes and clocks.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace lockstep::runner {
 
-inline constexpr int kAttachFailed = 125;  // the exit code of what is not the program's
+inline constexpr int kAttachFailed = 125;  // the exit code of a failure outside the program
 
 class Conversation {
  public:
   struct Streams {
     bool input = false;  // the client's bytes are written to the program
-    bool error = false;  // besides the output
+    bool error = false;  // whether there is an error stream besides the output
   };
   // `about`: the answer to each opening, except its `have_input`.
   Conversation(AttachOpened about, Streams streams);
@@ -33,17 +33,18 @@ class Conversation {
   void hear() { tell_alive_ = true; }  // AttachAlive
 
   // ---- the program ------------------------------------------------------------------------------
-  std::string_view input() const { return input_.bytes; }  // not yet written to it
+  std::string_view input() const { return input_.bytes; }  // not yet written to the program
   void wrote(std::size_t bytes);
   bool input_is_over() const { return input_.ended && input_.bytes.empty(); }
-  // How many bytes of a stream may be added now; at most kAttachWindow are kept.
+  // The number of bytes of a stream that may be added now; at most kAttachWindow are kept.
   std::size_t room(AttachStream stream) const;
   void add(AttachStream stream, std::string_view bytes);
-  void close(AttachStream stream);  // nothing follows
-  // Makes room for what others read too, though the client has not taken it. A client that does not
-  // have it by now never gets it, and is told so.
+  void close(AttachStream stream);  // tells that nothing follows
+  // Drops bytes to make room, though the client has not taken them, because others read them, too.
+  // The client never gets them, and learns that.
   void lose(AttachStream stream, std::size_t bytes);
-  // How the program ended. The client is told after the last byte of its streams.
+  // Ends the conversation with the program's exit. The client gets it after the last byte of its
+  // streams.
   void end(std::int32_t code, std::string message);
   bool has_ended() const { return end_.has_value(); }
 
@@ -54,15 +55,15 @@ class Conversation {
  private:
   struct Input {
     std::uint64_t have = 0;  // the number of bytes received
-    std::string bytes;       // the last of them, not yet written
-    bool ended = false;      // nothing follows
+    std::string bytes;       // the last bytes, not yet written
+    bool ended = false;      // whether nothing follows
   };
   struct Output {
     AttachStream stream = AttachStream::output;
     std::uint64_t base = 0;  // the offset of the first byte of `bytes`
     std::uint64_t sent = 0;  // the offset of the next byte to send
     std::uint64_t lost = 0;  // the client must have the bytes before this one
-    std::string bytes;       // not yet taken
+    std::string bytes;       // the bytes that the client has not yet taken
     bool closed = false;
     bool end_told = false;
 

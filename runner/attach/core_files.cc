@@ -27,7 +27,7 @@ constexpr std::size_t kMostOfFrame = 200;  // the most bytes of a frame's functi
 constexpr int kMostReadsOfCore = 128;
 constexpr char kToolFolders[] = "/usr/local/bin:/usr/bin:/bin";
 
-// A failing program gets one of these signals. Others are sent by somebody, or write no core file
+// Whether a signal is of a failing program. Others are sent by somebody, or write no core file
 // (signal(7)).
 bool is_crash(int signal) {
   switch (signal) {
@@ -43,14 +43,14 @@ bool is_crash(int signal) {
   }
 }
 
-// A shell ends with 128 + the signal of its program.
+// The signal of a status; a shell ends with 128 + the signal of its program.
 int signal_of(int wait_status) {
   if (WIFSIGNALED(wait_status)) return WTERMSIG(wait_status);
   return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) > 128 ? WEXITSTATUS(wait_status) - 128
                                                                   : 0;
 }
 
-// Makes the tool's process write no core file, and removes what is meant for the rank's program
+// Makes the tool's process write no core file, and removes settings that are for the rank's program
 // only.
 void make_tool(const std::string& tools, spawn::RankProcess& process) {
   process.path = (tools.empty() ? "" : tools + ":") + process.path + ":" + kToolFolders;

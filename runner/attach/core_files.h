@@ -19,15 +19,16 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kCoreTimeout = seconds(40);      // for one command
-inline constexpr Duration kAllCoresTimeout = seconds(60);  // for all cores of a node
-inline constexpr int kMostCoresRead = 4;  // of a node; the stacks of further ones are not shown
+inline constexpr Duration kCoreTimeout = seconds(40);      // the time for one command
+inline constexpr Duration kAllCoresTimeout = seconds(60);  // the time for all cores of a node
+// the most cores of a node that are read; the stacks of further ones are not shown
+inline constexpr int kMostCoresRead = 4;
 
-// What happened to one rank's core file.
+// The result for one rank's core file.
 struct CoreResult {
   std::string backtrace;  // see RankExit
   Why place;              // CrashedIn; none: unknown
-  Why note;  // where it is kept, or why there is none; none: there is nothing to report
+  Why note;  // the path where the file is kept, or why there is none; none: nothing to report
 };
 
 class CoreFiles {
@@ -35,7 +36,8 @@ class CoreFiles {
   struct Callbacks {
     std::function<Status(int id, const spawn::RankProcess& process, const Stdio& stdio)> start;
     std::function<void(int id)> kill;
-    // The rank's process, to be changed; nullptr: it was not started.
+    // The start parameters of the rank, which are changed for the tool; nullptr: it was not
+    // started.
     std::function<const spawn::RankProcess*(int rank)> rank;
   };
   // `tools`: the folder of our own tools as the ranks see it; "": none. `since`: when the first
@@ -46,21 +48,22 @@ class CoreFiles {
   CoreFiles(const CoreFiles&) = delete;
   CoreFiles& operator=(const CoreFiles&) = delete;
 
-  // A rank has ended with this status of wait(2): looks for its core file if there may be one.
+  // Handles the end of a rank with this status of wait(2): looks for its core file if there may be
+  // one.
   void exited_rank(int rank, int wait_status, Instant now);
-  // For ids from kFirstCoreId on.
+  // Called for ids from kFirstCoreId on.
   void failed(int id, int error, spawn::SpawnStage stage, Instant now);
   void exited(int id, int wait_status, Instant now);
   void expire(Instant now);
   Instant next_deadline() const;
   bool any() const { return running_.has_value() || !waiting_.empty(); }
-  void give_up();  // kills what runs
+  void give_up();  // kills the running commands
   const std::map<int, CoreResult>& results() const { return results_; }
 
  private:
   struct Waiting {
     int rank = 0;
-    bool dumped = false;  // the kernel says that it wrote one
+    bool dumped = false;  // whether the kernel reports that it wrote one
   };
   struct Run {
     Waiting of;

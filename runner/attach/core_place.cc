@@ -9,7 +9,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::string_view kMark = "lockstep-core: ";
-constexpr std::size_t kMostOfPattern = 128;  // the kernel's limit
+constexpr std::size_t kMostOfPattern = 128;  // the longest pattern, by the kernel's limit
 
 // The script is for POSIX's sh. It renames each core file first, since the next rank that fails may
 // overwrite or find it. The arguments: since, reads, keeps, rank, most, kind, kept, and the globs.

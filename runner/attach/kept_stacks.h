@@ -24,10 +24,10 @@ class KeptStacks {
   KeptStacks(const KeptStacks&) = delete;
   KeptStacks& operator=(const KeptStacks&) = delete;
 
-  void begin();  // the first time only
+  void begin();  // begins, on the first call only
   void end();    // kills the tools: the part ends
 
-  // From lockstep-spawn, for ids from kFirstKeptId on.
+  // Called by lockstep-spawn for ids from kFirstKeptId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
 
@@ -49,9 +49,9 @@ class KeptStacks {
   bool is_begun_ = false;
   std::unique_ptr<StackRun> run_;
   std::string unwritten_;
-  std::size_t written_ = 0;  // and to be written
+  std::size_t written_ = 0;  // the bytes of these that are written
   int writer_ = -1;          // the id of the process that writes
-  Stdio stdio_;              // of the process that writes
+  Stdio stdio_;              // the pipes of the process that writes
   int next_id_ = kFirstKeptId;
 };
 

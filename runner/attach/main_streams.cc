@@ -101,7 +101,7 @@ void MainStreams::write_input() {
 
 // ---- output -------------------------------------------------------------------------------------
 
-// False: the pipe of the log is full.
+// Writes to the log. False: the log's pipe is full.
 bool MainStreams::write_log(Side& side) {
   while (!side.unlogged.empty() && side.log) {
     const ssize_t length = write(side.log.get(), side.unlogged.data(), side.unlogged.size());
@@ -138,7 +138,7 @@ void MainStreams::watch(Side& side) {
   loop_.watch(from, io::EventLoop::Interest::read, pump);
 }
 
-// False: nothing was read.
+// Reads a stream. False: nothing was read.
 bool MainStreams::read_some(Side& side) {
   const std::size_t most = room(side);
   if (!*side.from || most == 0) return false;

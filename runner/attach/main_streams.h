@@ -22,17 +22,18 @@ class MainStreams {
   MainStreams& operator=(const MainStreams&) = delete;
 
   bool is_terminal() const { return stdio_.is_terminal; }
-  // `moved`: the conversation may have frames to send. The first one gets the last output of
-  // before.
+  // Begins a conversation. `moved`: called when it may have frames to send. The first one gets the
+  // last earlier output.
   void attach(Conversation& talk, std::function<void()> moved);
   void detach();  // input waits, and output continues
   void go_on();   // the client's frames changed the conversation
-  // False: what the client does not take is not kept for it any more.
+  // With false, output that the client does not take is no longer kept for it.
   void wait_for_client(bool wait);
   bool waits_for_client() const { return talk_ != nullptr && waits_; }
   void resize(TerminalSize size);
-  // When no process of the rank is left: everything goes into the logs. `take_logs` reads the logs'
-  // pipes; false: the disk is full. False: call it again.
+  // Puts all remaining output into the logs; called when no process of the rank is left.
+  // `take_logs` reads the logs' pipes; it returns false if the disk is full. drain() returns false
+  // if it must be called again.
   bool drain(const std::function<bool()>& take_logs);
 
  private:
@@ -41,7 +42,7 @@ class MainStreams {
     io::Fd* from = nullptr;
     io::Fd log;
     std::string unlogged = {};  // read, and not yet in the log's pipe
-    std::string recent = {};    // before the first client
+    std::string recent = {};    // the output before the first client
   };
   bool write_log(Side& side);
   bool read_some(Side& side);

@@ -16,7 +16,7 @@ namespace lockstep::runner {
 // A rank that was started on this node.
 struct RankHere {
   spawn::RankProcess process;
-  int pid = 0;  // as lockstep-spawn sees it; 0: not reported yet
+  int pid = 0;  // the pid as lockstep-spawn sees it; 0: not reported yet
   bool lives = true;
 };
 
@@ -26,7 +26,7 @@ struct AttachFacts {
   int node_rank = 0;
   int first_rank = 0;
   int ranks_here = 1;
-  std::string shell;      // the program if none is named; "": there is no shell
+  std::string shell;      // the program if the order names none; "": there is no shell
   std::uint32_t uid = 0;  // the ranks' user, in our user namespace
   std::string tools;      // the folder of our own tools, as the ranks see it; "": none
   std::string ptrace_scope = "0";
@@ -36,13 +36,14 @@ class AttachPlace {
  public:
   virtual ~AttachPlace() = default;
   virtual void send(const AttachFrame& frame) = 0;
-  virtual const RankHere* rank(int rank) const = 0;  // nullptr: not started
+  virtual const RankHere* rank(int rank) const = 0;  // nullptr: the rank is not started
   // The last standings of the ranks on this node; ranks that are not watched are missing.
   virtual RankStandings standings() const { return {}; }
-  // nullptr: lockstep-spawn takes no orders, now or for ever. `pid`: as we have it; -1: unknown.
+  // The orders to lockstep-spawn; nullptr: it takes none, now or for ever. `pid`: as we see it; -1:
+  // unknown.
   virtual spawn::Client* spawn() = 0;
   virtual int spawn_pid() const = 0;
-  // A program was started beside the rank: what limits the rank limits it.
+  // Tells that a program was started beside the rank: its limits hold for the program, too.
   virtual void started(int rank, int pid) = 0;
   virtual void ended(int rank) = 0;
 };

@@ -25,7 +25,7 @@ bool makes_a_rank(std::string_view name) {
   return false;
 }
 
-// Such programs are the shells of accounts that nobody logs in to.
+// Whether a path is the shell of an account that nobody logs in to.
 bool is_no_shell(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   return name == "nologin" || name == "false" || name == "true" || name == "sync";
@@ -36,7 +36,7 @@ Status give(int fd, std::uint32_t uid) {
   return errno_error(errno, fmt::format("giving a stream of an attachment to uid {}", uid));
 }
 
-// `ours` is the end that this process reads or writes.
+// Opens a pipe. `ours` is the end that this process reads or writes.
 Status open_pipe(bool we_read, std::uint32_t uid, io::Fd* theirs, io::Fd* ours) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) return errno_error(errno, "a pipe for an attachment");
@@ -112,8 +112,8 @@ void set_size(int terminal, TerminalSize size) {
   ioctl(terminal, TIOCSWINSZ, &value);  // the kernel then signals the foreground process group
 }
 
-// In the middle of a line, the first end-of-file character only delivers the line so far; the
-// second one ends the input.
+// The end of input on a terminal. In the middle of a line, the first end-of-file character only
+// delivers the line so far; the second one ends the input.
 std::string end_of_input(int terminal, bool within_line) {
   termios settings{};
   if (tcgetattr(terminal, &settings) != 0 || (settings.c_lflag & ICANON) == 0) return "";

@@ -14,7 +14,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kAtOnce = 4;
-constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes of complete lines
+constexpr std::size_t kMaxWaiting = 1u << 20;  // the most bytes of complete lines
 constexpr std::size_t kMaxErrors = 4096;
 constexpr int kMostReads = 128;  // how often one turn reads at most; more than a pipe holds
 constexpr char kMoreTools[] = "/usr/local/bin:/usr/bin:/bin";

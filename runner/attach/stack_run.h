@@ -13,14 +13,15 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kStackTimeout = seconds(30);  // for one tool
+inline constexpr Duration kStackTimeout = seconds(30);  // the time for one tool
 
 class StackRun {
  public:
   struct Callbacks {
     AttachedStart start;
     std::function<void(int id)> kill;
-    // The rank's process, to be changed; nullptr: it has ended.
+    // The start parameters of the rank, which are changed for the tool; nullptr: the rank has
+    // ended.
     std::function<const spawn::RankProcess*(int rank)> rank;
   };
   StackRun(io::EventLoop& loop, Callbacks callbacks, std::vector<TracedProcess> processes,
@@ -37,12 +38,12 @@ class StackRun {
   Instant next_deadline() const;
   bool is_over() const { return left_.empty() && running_.empty(); }
 
-  std::string lines;  // whoever takes them erases them
+  std::string lines;  // lines for the caller, who erases them
 
  private:
   struct Run {
     TracedProcess process;
-    std::vector<StackTool> tools;  // the first one runs
+    std::vector<StackTool> tools;  // the tools; the first one runs
     int id = -1;
     Stdio stdio = {};
     std::string output = {}, errors = {};
@@ -52,7 +53,7 @@ class StackRun {
   void start(Run run, Instant now);
   void take(Run& run);
   void finish(std::size_t index, std::string tool, std::string error);
-  std::size_t index_of(int id) const;  // running_.size(): not ours
+  std::size_t index_of(int id) const;  // running_.size(): the id is not ours
   void unwatch(const Run& run);
 
   io::EventLoop& loop_;

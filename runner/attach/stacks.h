@@ -1,11 +1,11 @@
 #pragma once
-// What shows the stacks of a rank's processes: which processes these are, the tools that are tried
-// for each, and a line of JSON from what a tool said. It reads /proc; it starts nothing.
+// Shows the stacks of a rank's processes: finds these processes, chooses the tools to try for each,
+// and makes a line of JSON of a tool's output. It reads /proc; it starts nothing.
 //
 // A line: {"rank": 0, "pid": 17, "command": "python3 train.py", "tool": "py-spy", and one or more
 // of
 //   "threads": […]  of `py-spy dump --json`, as it was
-//   "text": "…"     what another tool said
+//   "text": "…"     the output of another tool
 //   "error": "…"    why there is nothing, or less than was asked for}
 // `pid` is the process's number for the ranks.
 
@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxTracedOfRank = 64;     // processes
 
 struct TracedProcess {
   int rank = 0;
-  int pid = 0;          // as the ranks see it
-  std::string command;  // its command line, shortened
+  int pid = 0;          // the pid as the ranks see it
+  std::string command;  // the command line, shortened
   bool is_python = false;
   bool is_rank = false;  // the rank's own process, not a child
 };
@@ -32,12 +32,13 @@ struct TracedProcess {
 // they cannot be seen from here.
 std::vector<TracedProcess> processes_of_rank(int rank, int pid, int spawn_pid,
                                              const std::string& root = "");
-// The same for several ranks with these pids, with one pass over all processes of the machine.
+// The processes of several ranks with these pids, found with one pass over all processes of the
+// machine.
 std::vector<TracedProcess> processes_of_ranks(const std::map<int, int>& pid_of_rank, int spawn_pid,
                                               const std::string& root = "");
 
-// One of these processes. `pid`: as we have it. `is_rank`: it is the rank's own. nullopt: it has
-// ended.
+// Describes one of these processes. `pid`: as we see it. `is_rank`: it is the rank's own. nullopt:
+// it has ended.
 std::optional<TracedProcess> traced_process(int rank, int pid, bool is_rank,
                                             const std::string& root = "");
 
@@ -60,7 +61,7 @@ struct StackResult {
   std::string output;  // the tool's output
   std::string error;
 };
-// Ends with a newline.
+// The result in one line, which ends with a newline.
 std::string stack_line(const StackResult& result);
 
 }  // namespace lockstep::runner

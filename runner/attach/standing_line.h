@@ -1,6 +1,7 @@
 #pragma once
-// The standing of a rank as a line of JSON beside those of stacks.h, for `job diagnose`: {"rank":
-// 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in seconds. Pure.
+// The standing of a rank as a line of JSON, printed beside the lines of stacks.h, for `job
+// diagnose`: {"rank": 3, "standing": {"doing": "waits", "call": "poll", …}}. Durations are in
+// seconds. Pure.
 
 #include <string>
 
@@ -8,7 +9,7 @@
 
 namespace lockstep::runner {
 
-// Ends with a newline.
+// The standing in one line, which ends with a newline.
 std::string standing_line(const RankStanding& standing);
 
 }  // namespace lockstep::runner

@@ -27,7 +27,8 @@ struct BootstrapEvents {
       send;  // sends into the gang's tree (FencePart goes up, ModexRequest to its node)
   // Ranks that have not finalized can do so no more: their server has ended.
   std::function<void(std::string why)> lost = [](const std::string&) {};
-  // All ranks of this node that take part in a fence have entered it; false: the fence is over.
+  // Called when all ranks of this node that take part in a fence have entered it; false: the fence
+  // is over.
   std::function<void(bool entered)> fence = [](bool) {};
 };
 
@@ -40,15 +41,15 @@ class Bootstrap {
   using Prepared = std::function<void(Result<RankVariables>)>;
 
   virtual ~Bootstrap() = default;
-  virtual void begin(Begun begun) = 0;  // before the first rank starts
+  virtual void begin(Begun begun) = 0;  // called before the first rank starts
   // The variables of one rank, in addition to common_environment. Also registers the PMIx client.
   virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
-  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd.
-  // Taken once, after environment() has called back. Closed: it has none.
+  // The rank's end of a connection to this bootstrap, which it inherits as kRankConnectionFd. Taken
+  // once, after environment() has called back. Closed: the bootstrap has no connection.
   virtual io::Fd connection(int) { return io::Fd(); }
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
-  virtual void end() = 0;  // after the last rank has ended; takes at most some seconds
-  // When to call expire(), which fails the operations that took too long.
+  virtual void end() = 0;  // called after the last rank has ended; takes at most some seconds
+  // The time of the next expire(), which fails the operations that took too long.
   virtual Instant next_deadline() const { return Instant::never(); }
   virtual void expire(Instant) {}
 };
@@ -61,7 +62,7 @@ std::unique_ptr<Bootstrap> make_tensorflow_bootstrap(const GangContext& gang,
 std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang,
                                                std::unique_ptr<pmix::Client> server,
                                                BootstrapEvents events);
-// PMIx, and PMI-1 for MPICH's family.
+// Makes the bootstrap of MPI: PMIx, and PMI-1 for MPICH's family.
 std::unique_ptr<Bootstrap> make_mpi_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                               std::unique_ptr<pmix::Client> server,
                                               BootstrapEvents events);

@@ -46,8 +46,8 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
 }
 
-// NCCL writes its choice of network into this log, which the runner reads. `network`: settings of
-// the operator come before those of Lockstep.
+// Sets the log into which NCCL writes its choice of network, and which the runner reads. `network`:
+// settings of the operator come before Lockstep's.
 void set_nccl_log(const GangContext& gang, std::map<std::string, std::string> network,
                   Variables* out) {
   const JobSpec& spec = gang.assignment.spec;
@@ -67,8 +67,8 @@ void set_array(const ArrayTask& task, Variables* out) {
 
 }  // namespace
 
-// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are not set without a tracking service: mlflow.start_run()
-// fails for a run id that no server knows.
+// The variables that every rank has. MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are left out without a
+// tracking service: mlflow.start_run() fails for a run id that no server knows.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank) {
   const Assignment& assignment = gang.assignment;

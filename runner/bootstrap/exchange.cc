@@ -6,7 +6,7 @@
 
 namespace lockstep::runner {
 
-// A fence waits for ranks; in this exchange each node takes part as one rank.
+// Begins an exchange. A fence waits for ranks; in this exchange each node takes part as one rank.
 GangExchange::GangExchange(const GangContext& gang, std::string kind,
                            std::function<void(GangMessage)> send,
                            std::function<void(const std::map<int, std::string>&)> known)

@@ -1,6 +1,6 @@
 #pragma once
-// One exchange of texts among the runners of a gang: each says one, and then all know all. It is a
-// fence of the gang's tree, whose links are encrypted.
+// An exchange of texts among the runners of a gang: each gives one text, and then each has all. It
+// is a fence of the gang's tree, whose links are encrypted.
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ class GangExchange {
   GangExchange(const GangContext& gang, std::string kind, std::function<void(GangMessage)> send,
                std::function<void(const std::map<int, std::string>&)> known);
 
-  void say(std::string text);  // once
+  void say(std::string text);  // may be called once
   void receive(const GangMessage& message);
 
  private:

@@ -13,7 +13,7 @@ namespace lockstep::runner {
 
 // A bootstrap's input: the gang and this node's ranks. Must outlive the Bootstrap.
 struct GangContext {
-  Assignment assignment;      // with its gang; its variables include those of the environment
+  Assignment assignment;      // with its gang; the variables include the environment's variables
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
   std::string tmp_of_ranks = {};  // the path of `tmp` that ranks are given; "": `tmp` itself
@@ -24,14 +24,15 @@ struct GangContext {
     bool has_own_gpus = true;
   };
   std::optional<Inside> container = {};
-  bool oversubscribed = false;                 // more ranks than allotted cpus: yield, do not bind
-  std::vector<std::uint16_t> rank_ports = {};  // for tensorflow: leased here, by local rank
-  std::uint16_t ras_port = 0;                  // for NCCL's RAS, leased here; 0: none
+  bool oversubscribed = false;  // there are more ranks than allotted cpus: yield, do not bind
+  // for tensorflow: the ports leased here, by local rank
+  std::vector<std::uint16_t> rank_ports = {};
+  std::uint16_t ras_port = 0;   // the port leased here for NCCL's RAS; 0: none
   std::string nccl_dumps = {};  // the beginning of the names of torch's dumps of NCCL; "": none
   NodeFabric fabric = {};       // this node's fabric; empty: its agent reported none
   std::optional<ProbeResult> probe = {};  // the gang's probe, once it is done
-  // By local rank, for the ranks here; one entry for all of them if they are equal. Empty: not
-  // decided.
+  // The settings of the ranks here, by local rank; one entry for all of them if they are equal.
+  // Empty: not decided.
   std::vector<NetworkSettings> network = {};
   int radix = kGangTreeRadix;  // the radix of the gang's tree
 

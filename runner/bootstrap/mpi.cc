@@ -36,14 +36,15 @@ Pmi1Protocol::Job pmi1_job(const GangContext& gang) {
   return {name_of_keys(gang), assignment.nodes(), assignment.ranks_here(), assignment.first_rank()};
 }
 
-// FNV-1a, the hash by which MPICH 5 shortens the name.
+// Computes FNV-1a, the hash by which MPICH 5 shortens the name.
 std::uint32_t world_of(std::string_view name) {
   std::uint32_t hash = 2166136261U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash;
 }
 
-// Killed ranks of MPICH 5 leave these files; earlier versions unlink theirs in MPI_Init.
+// Removes shared memory: killed ranks of MPICH 5 leave these files; earlier versions unlink theirs
+// in MPI_Init.
 void remove_shared_memory(const GangContext& gang) {
   const auto folder = io::Folder::open("/dev/shm");
   if (!folder) return;
@@ -87,7 +88,7 @@ class MpiBootstrap final : public Bootstrap {
   const GangContext& gang_;
   BootstrapEvents events_;
   RefusedCalls refused_;
-  FenceTree fences_;                   // of all nodes: each takes part once in each barrier
+  FenceTree fences_;  // the barriers of all nodes: each node takes part once in each
   std::map<int, io::Fd> connections_;  // the ends for ranks that are not started yet
   std::unique_ptr<Pmi1Server> pmi1_;
   std::unique_ptr<Bootstrap> pmix_;

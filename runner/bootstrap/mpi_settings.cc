@@ -37,7 +37,7 @@ void set_open_mpi(const GangContext& gang, const pmix::Directories& directories,
   out->force("OMPI_MCA_schizo", "^orte");
   out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
   if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
-  // Otherwise hwloc opens every X display and every OpenCL device in each rank.
+  // Keeps hwloc from opening every X display and every OpenCL device in each rank.
   out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
   // Engines mostly forbid a process to read another's memory. Open MPI would retry for ever and
   // print a line each time. The variable has one name in Open MPI 4, another in 5.

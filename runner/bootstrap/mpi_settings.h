@@ -17,8 +17,8 @@ class Variables;
 // identifies nodes by it.
 std::vector<std::string> pmix_node_names(const GangTable& gang);
 
-// Open MPI's variables of one rank: its identity as mpirun sets it, and defaults that the user's
-// own OMPI_MCA_* variables override.
+// Sets Open MPI's variables of one rank: its identity as mpirun sets it, and defaults that the
+// user's own OMPI_MCA_* variables override.
 void set_open_mpi(const GangContext& gang, const pmix::Directories& directories, int rank,
                   int local_rank, Variables* out);
 

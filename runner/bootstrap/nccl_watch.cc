@@ -12,8 +12,8 @@ namespace {
 constexpr char kRasAddress[] = "NCCL_RAS_ADDR";
 constexpr char kRecordedCollectives[] = "2000";
 
-// Newer versions of torch read the first name, older ones only the second. A job that sets one of
-// them means both.
+// Sets a variable under both names. Newer versions of torch read the first name, older ones only
+// the second. A job that sets one of them means both.
 void set_under_both_names(const GangContext& gang, const char* newer, const char* older,
                           const std::string& value, Variables* out) {
   const auto& user = gang.assignment.spec.environment_variables;

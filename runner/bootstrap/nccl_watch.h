@@ -17,8 +17,8 @@ void set_nccl_watch(const GangContext& gang, Variables* out);
 // The ranks' NCCL_RAS_ADDR; nullopt: NCCL's default, or RAS is off.
 std::optional<std::string> ras_address(const GangContext& gang);
 
-// The beginning of the dumps' names, in the working directory as the ranks see it. What is below
-// logs/ is kept with the job.
+// The beginning of the dumps' names, in the working directory as the ranks see it. Files below
+// logs/ are kept with the job.
 std::string nccl_dumps_below(const std::string& directory);
 
 }  // namespace lockstep::runner

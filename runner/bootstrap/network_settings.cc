@@ -14,8 +14,8 @@ bool has_rdma_device() {
   return devices && !devices->empty();
 }
 
-// Whether the probe found this node's own interface. A node that took no part has none, nor has one
-// whose address is that of a router in front of it.
+// Whether the probe found this node's own interface. It did not if the node took no part, or if its
+// address belongs to a router in front of it.
 bool has_probed_interface(const GangContext& gang) {
   if (!gang.probe) return false;
   const auto& chosen = gang.probe->chosen;

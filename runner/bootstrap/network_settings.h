@@ -17,7 +17,7 @@ std::vector<NetworkSettings> network_of_ranks(const GangContext& gang);
 // The settings of one rank: from gang.network if they were decided, otherwise computed now.
 NetworkSettings network_of_rank(const GangContext& gang, int local_rank);
 
-// Probable mistakes in one rank's settings; variables with the same mistake are named together.
+// The probable mistakes in one rank's settings; variables with the same mistake are named together.
 std::vector<SettingIsMistaken> notes_of_mistakes(const NetworkSettings& settings);
 
 }  // namespace lockstep::runner

@@ -87,7 +87,8 @@ Status Pmi1Protocol::receive(int rank, std::string_view line) {
   return (this->*handler->second)(rank, words);
 }
 
-// A client of PMI-2 sends this, too, and leaves when it learns that the version differs.
+// Handles an init. A client of PMI-2 sends this, too, and leaves when it learns that the version
+// differs.
 Status Pmi1Protocol::init(int rank, const Words& words) {
   const bool is_ours = number(words.value("pmi_version")) == 1;
   events_.answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}\n",

@@ -39,17 +39,19 @@ class Pmi1Protocol {
     std::function<void(int rank)> connected, finalized;
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(int rank, std::string what)> refused;
-    std::function<void(int rank, const std::string& line)> answer;  // including the line's end
-    // All ranks of this node are in a barrier: end_barrier() follows, maybe before this returns.
+    // sends an answer, including the line's end
+    std::function<void(int rank, const std::string& line)> answer;
+    // Called when all ranks of this node are in a barrier: end_barrier() follows, maybe before this
+    // returns.
     std::function<void(std::string new_keys)> barrier;
   };
 
   Pmi1Protocol(Job job, Events events) : job_(std::move(job)), events_(std::move(events)) {}
 
-  // An error: the line does not follow the protocol, or the rank exceeds a limit. Nothing more may
-  // be read from this rank.
+  // Handles a line. Returns an error if it does not follow the protocol, or if the rank exceeds a
+  // limit. Nothing more may be read from this rank then.
   Status receive(int rank, std::string_view line);
-  // While it waits, receive() must not be called for it.
+  // Whether a rank is in a barrier; receive() must then not be called for it.
   bool is_in_barrier(int rank) const { return in_barrier_.count(rank) > 0; }
   void end_barrier(std::string_view new_keys_of_all_nodes);
 

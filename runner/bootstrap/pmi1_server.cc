@@ -74,8 +74,8 @@ void Pmi1Server::end_barrier(std::string_view new_keys_of_all_nodes) {
   for (const int rank : ranks) advance(rank);
 }
 
-// A line may complete a barrier, after which lines of all ranks are handled. This function does not
-// call itself; those ranks wait here for their turn.
+// Handles lines of a rank. A line may complete a barrier, after which lines of all ranks are
+// handled. This function does not call itself; those ranks wait here for their turn.
 void Pmi1Server::advance(int rank) {
   due_.push_back(rank);
   if (std::exchange(is_advancing_, true)) return;

@@ -21,7 +21,7 @@ class Pmi1Server {
     std::function<void(int rank)> connected, finalized;
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(int rank, std::string what)> refused;
-    std::function<void(std::string new_keys)> barrier;  // as Pmi1Protocol::Events has it
+    std::function<void(std::string new_keys)> barrier;  // the same event as in Pmi1Protocol::Events
   };
 
   Pmi1Server(io::EventLoop& loop, const Pmi1Protocol::Job& job, Events events);
@@ -29,7 +29,8 @@ class Pmi1Server {
   Pmi1Server(const Pmi1Server&) = delete;
   Pmi1Server& operator=(const Pmi1Server&) = delete;
 
-  // A rank's end of its connection, once for each rank. Close ours by closing all of its copies.
+  // Opens a rank's end of its connection, once for each rank. Close ours by closing all of its
+  // copies.
   Result<io::Fd> connect(int rank);
   void end_barrier(std::string_view new_keys_of_all_nodes);
   void close_all();
@@ -50,7 +51,7 @@ class Pmi1Server {
 
   io::EventLoop& loop_;
   Pmi1Protocol protocol_;
-  std::map<int, Connection> connections_;  // by rank
+  std::map<int, Connection> connections_;  // the connections by rank
   std::deque<int> due_;                    // ranks whose lines are to be looked at
   bool is_advancing_ = false;
 };

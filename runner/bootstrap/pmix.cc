@@ -235,7 +235,7 @@ void PmixBootstrap::end() {
   server_.reset();
   fence_calls_.clear();
   modex_calls_.clear();
-  // What cannot be removed goes with the attempt's directory; nothing depends on it.
+  // Files that cannot be removed go with the attempt's directory; nothing depends on them.
   const auto tmp = io::Folder::open(gang_.tmp_directory);
   if (tmp) static_cast<void>(tmp->remove(directories_.server.substr(tmp->shown().size() + 1)));
 }

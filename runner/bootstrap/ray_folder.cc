@@ -20,15 +20,15 @@
 namespace lockstep::runner {
 namespace {
 
-// A random token of 256 bits.
+// Makes a random token of 256 bits.
 std::string new_token() {
   std::string token;
   for (int i = 0; i < 4; ++i) token += fmt::format("{:016x}", io::random_u64());
   return token;
 }
 
-// Any process that reaches the head's port could run code as the job's user, unless Ray checks a
-// token (since Ray 2.52; earlier versions ignore it). The first node makes the token.
+// Prepares Ray. Any process that reaches the head's port could run code as the job's user, unless
+// Ray checks a token (since Ray 2.52; earlier versions ignore it). The first node makes the token.
 class RayBootstrap final : public Bootstrap {
  public:
   RayBootstrap(const GangContext& gang, BootstrapEvents events)
@@ -51,8 +51,8 @@ class RayBootstrap final : public Bootstrap {
 
   void receive(const GangMessage& message) override { token_.receive(message); }
 
-  // A container's /tmp ends with it, so nothing is removed there. On the host, another node may
-  // have made the link.
+  // Removes the folder, except in a container, whose /tmp ends with it. On the host, another node
+  // may have made the link.
   void end() override {
     const std::string link = ray_folder(gang_);
     std::array<char, 4096> target{};

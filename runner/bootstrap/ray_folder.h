@@ -9,8 +9,8 @@ namespace lockstep::runner {
 
 struct GangContext;
 
-// The same path on all nodes, since Ray's workers use the path of the head. It cannot be guessed
-// before the attempt has begun.
+// The folder, with the same path on all nodes, since Ray's workers use the head's path. It cannot
+// be guessed before the attempt has begun.
 std::string ray_folder(const GangContext& gang);
 
 }  // namespace lockstep::runner

@@ -15,9 +15,9 @@
 namespace lockstep::runner {
 namespace {
 
-// jax detects the launcher of a cluster by its variables, and Open MPI's fit ours (jax's
-// ompi_cluster.py). The URI only makes jax detect Open MPI: the coordinator's address comes from
-// the variable for it.
+// Sets jax's variables. jax detects the launcher of a cluster by its variables, and Open MPI's fit
+// ours (jax's ompi_cluster.py). The URI only makes jax detect Open MPI: the coordinator's address
+// comes from the variable for it.
 void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) {
   const GangTable& table = gang.gang();
   const std::string& head = table.members.front().address;
@@ -28,7 +28,7 @@ void set_jax(const GangContext& gang, int rank, int local_rank, Variables* out) 
   out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
 }
 
-// Otherwise jax gives each rank only the GPU whose number is its local rank.
+// Gives each rank all its GPUs; by itself, jax uses only the GPU whose number is the local rank.
 void set_jax_devices(const GangContext& gang, int local_rank, Variables* out) {
   const int gpus = static_cast<int>(gang.assignment.allotment.gpus.size());
   const int ranks = gang.assignment.ranks_here();

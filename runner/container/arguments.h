@@ -13,14 +13,14 @@ class Arguments {
  public:
   explicit Arguments(const std::vector<std::string>& words);
 
-  // All values of an option, in order. `name`: without dashes.
+  // The values of an option, in order. `name`: without dashes.
   std::vector<std::string> all(const std::string& name) const;
-  std::string last(const std::string& name) const;  // "" = not given
+  std::string last(const std::string& name) const;  // "": the option is not given
   bool is_on(const std::string& flag) const;
   // The variables of --env. The runner passes them on, because ranks get no variables from the
   // engine.
   std::map<std::string, std::string> variables() const;
-  // Every option but --env, as "--name=value".
+  // The options except --env, as "--name=value".
   std::vector<std::string> without_variables() const;
 
  private:

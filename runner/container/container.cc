@@ -30,8 +30,8 @@ constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kMostSaid = 64 << 10;
 constexpr Bytes kMostLog = mebibytes(16);
 
-// Ownership is given when all folders are made, the deepest first: until then nobody else can
-// rename them.
+// Makes a home. Ownership is given when all folders are made, the deepest first: until then nobody
+// else can rename them.
 Status make_home(const std::string& home, const std::vector<std::string>& folders,
                  const io::User& owner) {
   const auto slash = home.rfind('/');
@@ -110,8 +110,8 @@ Status ContainerProcess::make_places() {
   return make_home(directory_.home(), folders_in_home(plan_, directory_.home()), run_as_);
 }
 
-// Only the runner can write to the folder. Any process that reaches the socket may connect, and its
-// uid is checked.
+// Listens on the socket. Only the runner can write to the folder. Any process that reaches the
+// socket may connect, and its uid is checked.
 Status ContainerProcess::listen() {
   TRY_ASSIGN(listener_,
              io::listen_unix(directory_.container(), plan_.socket, 0666, SOCK_SEQPACKET));
@@ -158,9 +158,10 @@ void ContainerProcess::accept() {
   events_.connected(*std::move(socket));
 }
 
-// A container's processes are not descendants of the runner. The agent finds them by this file.
+// Writes the container's pid. Its processes are not descendants of the runner; the agent finds them
+// by this file.
 void ContainerProcess::tell_pid() const {
-  // No identity where the engine's processes are not visible.
+  // There is no identity if the engine's processes are not visible.
   const auto identity = io::identify(spawn_pid_);
   if (!identity) return;
   const Status told =
@@ -209,7 +210,7 @@ void ContainerProcess::fail(Cause cause, std::string why) {
   events_.failed(cause, std::move(why));
 }
 
-// A container that is still starting cannot connect then, and ends by itself.
+// Gives up waiting. A container that is still starting cannot connect then, and ends by itself.
 void ContainerProcess::give_up() {
   if (state_ == State::starting) state_ = State::failed;
   stop_listening();

@@ -30,9 +30,9 @@ class ContainerProcess {
  public:
   // Called on the loop: one of the two, at most once.
   struct Events {
-    std::function<void(io::Fd socket)> connected;  // the socket to lockstep-spawn
-    // lockstep-spawn did not connect. environment_failed: the engine rejects the job's docker_args,
-    // so a retry fails too.
+    std::function<void(io::Fd socket)> connected;  // called with the socket to lockstep-spawn
+    // Called when lockstep-spawn did not connect. environment_failed: the engine rejects the job's
+    // docker_args, so a retry fails too.
     std::function<void(Cause cause, std::string why)> failed;
   };
 
@@ -46,7 +46,8 @@ class ContainerProcess {
 
   // The deadline for lockstep-spawn to connect; never() once it has connected or failed.
   Instant connect_by() const;
-  // When to call expire(): the earlier of connect_by() and the deadline of the container's removal.
+  // The time of the next expire(): the earlier of connect_by() and the deadline of the container's
+  // removal.
   Instant next_deadline() const;
   void expire(Instant now);
 
@@ -59,10 +60,10 @@ class ContainerProcess {
   // engine fails to do it within kContainerGrace. If it is called again meanwhile, only the newest
   // `done` is called.
   void remove(std::function<void()> done);
-  // Call this repeatedly after closing the socket to lockstep-spawn; the first call starts the
-  // deadlines. True: the container has ended, or its removal failed and is given up (why_left()).
-  // A container that does not end within kContainerGrace is removed; one that never connected is
-  // removed at once.
+  // Ends the container: call this repeatedly after closing the socket to lockstep-spawn; the first
+  // call starts the deadlines. True: the container has ended, or its removal failed and is given up
+  // (why_left()). A container that does not end within kContainerGrace is removed; one that never
+  // connected is removed at once.
   bool has_ended(Instant now);
   bool is_removing() const { return removing_ && !removing_->has_ended(); }
   // Why the container could not be removed; "" = it was, or the removal has not been given up.
@@ -75,7 +76,8 @@ class ContainerProcess {
   // Whether the kernel has killed a process in it for lack of memory since the last call. Always
   // false for a job without a memory limit.
   bool is_out_of_memory();
-  // How many processes and threads the kernel refused to all its ranks together, and the limit.
+  // The number of processes and threads that the kernel refused to all its ranks together, and the
+  // limit.
   long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
   int pids_limit() const { return plan_.pids_limit; }
   // The pid of lockstep-spawn in our own namespace; -1: it has not connected.

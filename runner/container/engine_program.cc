@@ -79,7 +79,7 @@ EngineProgram::EngineProgram(io::EventLoop& loop, int pid, io::Fd process,
   loop_.watch(process_.get(), io::EventLoop::Interest::read, [this] { reap(); });
 }
 
-// After SIGKILL a process only takes long inside the kernel. Then init reaps it.
+// Kills the program. After SIGKILL a process only takes long inside the kernel. Then init reaps it.
 EngineProgram::~EngineProgram() {
   if (has_ended_) return;
   loop_.unwatch(process_.get(), io::EventLoop::Interest::read);

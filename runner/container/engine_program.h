@@ -1,5 +1,5 @@
 #pragma once
-// One run of a container engine's program as our child. It has exactly the given environment, its
+// A run of a container engine's program as our child. It has exactly the given environment, its
 // output goes to a file, and its end is reported on the loop. This object owns the process.
 
 #include <functional>
@@ -25,7 +25,7 @@ class EngineProgram {
     std::string log;        // the file to which its output is appended
     std::string directory;  // its working directory: podman's conmon leaves a file `oom` there
   };
-  // not_found: the program does not exist.
+  // Starts the program; returns not_found if it does not exist.
   static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
                                                       std::function<void(int wait_status)> on_end);
   // Kills it if it still runs, and waits for its end, at most kReapTimeout.

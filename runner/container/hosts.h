@@ -10,9 +10,9 @@
 
 namespace lockstep::runner {
 
-// `own`: the text of this node's file. The gang's lines come before it, because on many machines it
-// maps the machine's own name to the loopback address. `added`: the job's --add-host values,
-// "name:address"; engines do not add them to a bound file.
+// Makes the text. `own`: the text of this node's file. The gang's lines come before it, because on
+// many machines it maps the machine's own name to the loopback address. `added`: the job's
+// --add-host values, "name:address"; engines do not add them to a bound file.
 std::string hosts_text(const std::string& own, const GangTable& gang,
                        const std::vector<std::string>& added = {});
 

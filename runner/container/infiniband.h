@@ -7,8 +7,8 @@
 
 namespace lockstep::runner {
 
-// Paths of uverbs* and rdma_cm, sorted; empty: this node has no RDMA device, or no files for it.
-// `dev`: /dev, or a fake of it.
+// Finds the paths of uverbs* and rdma_cm, sorted; empty: this node has no RDMA device, or no files
+// for it. `dev`: /dev, or a fake of it.
 std::vector<std::string> infiniband_devices(const std::string& dev = "/dev");
 
 // The devices that our own user may open: rootless engines can pass no others to a container.

@@ -10,7 +10,7 @@
 
 namespace lockstep::runner {
 
-// If v1 controls memory, a v2 mount beside it does not.
+// Finds the events. If v1 controls memory, a v2 mount beside it does not.
 std::optional<MemoryEvents> MemoryEvents::of(int pid) {
   std::optional<MemoryEvents> found;
   for (const io::CgroupHierarchy& hierarchy : io::find_cgroup_hierarchies(

@@ -9,7 +9,8 @@ namespace lockstep::runner {
 
 class MemoryEvents {
  public:
-  // `pid`: of a process in the container, in our pid namespace. nullopt: its cgroup is not visible.
+  // Finds the events. `pid`: of a process in the container, in our pid namespace. nullopt: its
+  // cgroup is not visible.
   static std::optional<MemoryEvents> of(int pid);
   // Whether a process was killed since the last call.
   bool has_grown();

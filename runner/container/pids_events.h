@@ -10,7 +10,8 @@ namespace lockstep::runner {
 
 class PidsEvents {
  public:
-  // `pid`: of a process in the container, in our pid namespace. nullopt: its cgroup is not visible.
+  // Finds the events. `pid`: of a process in the container, in our pid namespace. nullopt: its
+  // cgroup is not visible.
   static std::optional<PidsEvents> of(int pid);
   long long refused() const;
 

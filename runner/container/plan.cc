@@ -82,8 +82,8 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
   return mounts;
 }
 
-// A job's docker_args may ask for a lower limit. A job without any limit, which only an operator
-// can allow, keeps that argument.
+// Lowers the limit of processes to the one in a job's docker_args. A job without any limit, which
+// only an operator can allow, keeps that argument.
 void lower_pids_limit(ContainerPlan& plan) {
   constexpr std::string_view kOption = "--pids-limit=";
   const bool is_lifted = std::atoll(Arguments(plan.arguments).last("pids-limit").c_str()) <= 0;

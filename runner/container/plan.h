@@ -40,7 +40,8 @@ std::string directory_inside(const WorkspacePlan& workspace, const io::AttemptDi
 // Whether the container has only the allotted GPUs, so that they are counted from 0 in it.
 bool has_own_gpus(const std::vector<std::string>& docker_args);
 
-// unsupported: the job needs a feature that this node's engine does not have.
+// Plans the container. Returns unsupported if the job needs a feature that this node's engine
+// lacks.
 Result<ContainerPlan> plan_container(const PlanRequest& request);
 
 // Folders to create in `home`, because other mounts lie below home's mount point; relative to

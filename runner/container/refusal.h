@@ -6,7 +6,7 @@
 
 namespace lockstep::runner {
 
-// True if every node's engine would reject the options: a value that no engine accepts. False if
+// Whether every node's engine would reject the options: a value that no engine accepts. False if
 // another node may have the missing thing (a device, a runtime, a folder), and for failures of the
 // engine itself.
 bool blames_arguments(std::string_view words);

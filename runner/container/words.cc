@@ -58,7 +58,7 @@ void add_limits(const ContainerPlan& plan, Words& words) {
     const std::string bytes = fmt::format("{}b", plan.memory->count);
     add(words, {"--memory", bytes, "--memory-swap", bytes});
   }
-  // Ordinary users are mostly not delegated this controller.
+  // ordinary users often do not get this controller delegated
   if (!engine.is_rootless)
     add(words, {"--cpu-shares", fmt::to_string(std::clamp(1024 * plan.cpus, 2, 262'144))});
   if (engine.unlimited_memlock) add(words, {"--ulimit", "memlock=-1:-1"});

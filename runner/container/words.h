@@ -26,11 +26,11 @@ struct ContainerPlan {
   std::map<std::string, std::string> labels;
   std::string hostname;  // "" = the engine's choice
   std::uint32_t uid = 0, gid = 0;
-  std::vector<std::uint32_t> groups;  // without `gid`
+  std::vector<std::uint32_t> groups;  // the user's groups without `gid`
   std::vector<Mount> mounts;
   std::string directory;  // the working directory
   Bytes shm_size;
-  std::optional<Bytes> memory;  // only where the engine can limit it
+  std::optional<Bytes> memory;  // set only if the engine can limit it
   int cpus = 1;                 // a relative weight
   int pids_limit = 0;           // processes and threads of all ranks and lockstep-spawn together
   std::vector<int> gpus;        // the node's indexes
@@ -43,9 +43,9 @@ struct ContainerPlan {
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
 
-// `docker run …`, the engine's program first.
+// The words of `docker run …`, the engine's program first.
 std::vector<std::string> run_words(const ContainerPlan& plan);
-// `docker rm --force NAME`, which kills every process in it.
+// The words of `docker rm --force NAME`, which kills every process in it.
 std::vector<std::string> remove_words(const Container& container, const std::string& name);
 
 }  // namespace lockstep::runner

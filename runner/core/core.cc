@@ -131,8 +131,8 @@ void Core::Impl::on(const PeerDone& input) {
   fail_for_unconnected();
 }
 
-// Some rank of the gang has connected. Ranks that ended without connecting each ran as "rank 0 of
-// 1".
+// Suspects ranks of this node when some rank of the gang has connected to PMIx: ranks that ended
+// without connecting each ran as "rank 0 of 1".
 void Core::Impl::suspect_the_unconnected() {
   if (over() || terminating || !is_mpi()) return;
   for (auto& record : ranks.all()) {
@@ -194,8 +194,7 @@ void Core::Impl::on(const RankExited& input) {
 }
 
 void Core::Impl::ended_well(RankRecord& record) {
-  // Peers may fail because of what a gang is told of a rank's end, so a doubtful end is settled
-  // first.
+  // Peers may fail because of the report on a rank's end, so a doubtful end is settled first.
   const bool told = assignment.nodes() > 1;
   const bool odd =
       record.client == Client::connected ||

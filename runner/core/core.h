@@ -7,7 +7,7 @@
 //   completed   every rank here exited 0 by itself (an MPI rank after finalizing)
 //   canceled    nothing failed here: the ranks were stopped by order of the launcher or of a peer
 //   any other   the first failure here; `first_failed_rank` is its rank, if a rank caused it
-// Terminating: whatever ends the gang, the ranks get SIGTERM, and SIGKILL after the assignment's
+// Terminating: for every end of the gang the ranks get SIGTERM, and SIGKILL after the assignment's
 // grace period, which is one for all causes and nodes: a rank may be saving a checkpoint. Two
 // exceptions: after the lease's end nothing may run, and ranks that remain where all of a node's
 // ranks have ended are children that those left behind. KillEverything always comes last.
@@ -37,24 +37,24 @@ namespace lockstep::runner {
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
   bool master_port = false;
-  int rank_ports = 0;  // for tensorflow: one for each rank here
+  int rank_ports = 0;  // for tensorflow: one port per rank here
 };                     // -> Endpoint, once all ports are there
-// With the whole table, with a share of it, or, at node rank 0, with both. -> GangConnected
+// Connects with the whole table, with a share of it, or, at node rank 0, with both -> GangConnected
 struct ConnectGang {
   SharedGang gang = {};
   std::optional<GangShare> share = {};
 };
-struct ProbeGang {};  // its network -> ProbeDone
+struct ProbeGang {};  // probes its network -> ProbeDone
 struct StartRank {
   int rank = 0;
   int local_rank = 0;
 };
 struct SignalRanks {
   int signal = 0;
-};  // to all live ranks
+};  // sends a signal to all live ranks
 struct WarnRanks {
   int signal = 0;
-};                         // to the processes of live ranks that handle it
+};                         // sends a signal to the processes of live ranks that handle it
 struct KillEverything {};  // SIGKILL by cgroup / namespace / sweep
 struct TellGang {
   GangMessage message;
@@ -68,7 +68,7 @@ struct Report {
 };  // to the agent, if one listens
 struct WriteFinalReport {
   NodeExitReport report;
-};                // durable, before Leave
+};                // writes the report durably, before Leave
 struct Leave {};  // clean up and exit 0
 using Action = std::variant<LeasePorts, ConnectGang, ProbeGang, StartRank, SignalRanks, WarnRanks,
                             KillEverything, TellGang, ReadStderrTail, DrainLogs, Report,
@@ -80,9 +80,11 @@ inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 // The time for the gang to connect; then its start has failed.
 inline constexpr Duration kConnectWithin = seconds(30);
-// A node that knows why it cannot reach its parent says so before the others give up.
+// The time within which a node that knows why it cannot reach its parent says so before the others
+// give up.
 inline constexpr Duration kNamedWithin = seconds(27);
-// Each wait of the probe is shorter. What ends there are nodes that hear nothing more of it.
+// The time within which the probe ends. Each of its waits is shorter, so this only ends nodes that
+// hear nothing more of it.
 inline constexpr Duration kProbeWithin = seconds(20);
 // The time for the node that has to end the start.
 inline constexpr Duration kProbeAbortWithin = seconds(2);

@@ -1,4 +1,5 @@
-// What ends the ranks, which rank failed first, and how the runner stops the others.
+// The end of the ranks: what ends them, which rank failed first, and how the runner stops the
+// others.
 
 #include <algorithm>
 
@@ -35,7 +36,8 @@ void Core::Impl::dismiss() {
 
 namespace {
 
-// A node also ends the gang on a time-out, an order to stop, or an error that no rank caused.
+// Whether a rank's own end caused the gang's end. A node also ends the gang on a time-out, an order
+// to stop, or an error that no rank caused.
 bool ended_by_itself(const RankExit& first) {
   return first.started && (first.cause == Cause::exit_code || first.cause == Cause::signal ||
                            first.cause == Cause::out_of_memory || first.cause == Cause::mpi_abort ||
@@ -241,7 +243,7 @@ void Core::Impl::explain_init(RankRecord& record) {
   if (failure && failure->rank == record.exit.rank) failure->why = rank_ended(record.exit);
 }
 
-// Among ranks of this node that ended by themselves.
+// The first end among ranks of this node that ended by themselves.
 std::optional<RankEnd> Core::Impl::first_end_here(int other_than) const {
   const RankExit* first = nullptr;
   for (const auto& record : ranks.all()) {
@@ -252,7 +254,7 @@ std::optional<RankEnd> Core::Impl::first_end_here(int other_than) const {
   return first == nullptr ? std::nullopt : std::optional(end_of(*first));
 }
 
-// If several nodes have one address, the one whose rank has ended is meant.
+// Explains a lost peer. If several nodes have one address, the one whose rank has ended is meant.
 void Core::Impl::explain_peer(RankRecord& record) {
   const bool ended_badly = record.exit.cause != Cause::completed && record.exit.started;
   if (!gang || assignment.nodes() == 1 || !ended_badly || record.exit.terminated_by_us) return;

@@ -1,7 +1,7 @@
 #pragma once
 // A gang's table on its way down the tree, as values: cut into messages, and put together again by
-// who has only a share of it. What was put together is used and passed on only if it is the table
-// that the launcher named, by its digest: a parent can hold it back, but it cannot change it.
+// nodes that have only a share of it. The result is used and passed on only if it has the digest of
+// the launcher's table: a parent can hold it back, but it cannot change it.
 
 #include <cstddef>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-// All rows of the table, in order, divided into messages of at most `at_most` rows.
+// Cuts the table into messages of at most `at_most` rows, in order.
 std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& table,
                                     std::size_t at_most = kMaxRowsInMessage);
 
@@ -22,10 +22,10 @@ std::vector<GangRows> cut_into_rows(const AttemptId& attempt, const GangTable& t
 // rows; then it is due to each child that has asked for it.
 class TableRelay {
  public:
-  // At least one of the two is given. Without a share the tree has the usual radix.
+  // Takes the whole table, a share of it, or both. Without a share the tree has the usual radix.
   TableRelay(AttemptId attempt, int node_rank, SharedGang whole, std::optional<GangShare> share);
 
-  // This node's place in the tree, whichever it was given.
+  // This node's place in the tree, from the share or computed.
   const GangShare& share() const { return share_; }
   // The whole table, once it is there.
   const SharedGang& whole() const { return whole_; }
@@ -35,7 +35,7 @@ class TableRelay {
   Why take(GangRows rows);
   // Why this node cannot start although its parent orders it: the table is not there yet.
   Why incomplete() const;
-  // A child says that it awaits the table. It is sent once, however often it asks.
+  // Notes that a child awaits the table. It is sent once, however often the child asks.
   void ask(int child);
   // The children to which the whole table is to be sent now.
   std::vector<int> due();

@@ -47,24 +47,25 @@ struct Core::Impl {
   std::optional<Failure> failure;
   Why stopped;  // the stop order, or the peer that ended the gang; none after a failure of ours
   std::optional<PeerAbort> aborted_by;
-  std::optional<Found> hang;           // the failure is this
+  std::optional<Found> hang;           // the hang, if it is the failure
   std::map<int, RankExit> peers_ends;  // by node rank: the first failure of other nodes
   std::set<int> peers_left;            // node ranks whose ranks all exited with 0
   std::optional<Termination> terminating;
   bool warned = false;     // the job's early signal was sent
   bool dismissed = false;  // Ray's head has completed, and its workers here end with it
   Instant started;         // start of the first rank; 0 = none
-  Instant insist_at = Instant::never();  // while draining or quoting
+  Instant insist_at = Instant::never();  // set while draining or quoting
   Instant connecting_since;
-  Instant ready_by = Instant::never();  // while connecting or probing; then the start has failed
-  std::optional<PathFailure> unreachable_parent;  // while connecting
+  // set while connecting or probing; then the start has failed
+  Instant ready_by = Instant::never();
+  std::optional<PathFailure> unreachable_parent;  // set while connecting
   std::optional<ProbeResult> probe;
   bool probe_failed_here = false;
   std::vector<int> unquoted;  // ranks whose stderr tail is still missing
   Instant news_until;         // until then, the first failure may become an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
-  Instant lease_until;  // if the assignment has a lease
+  Instant lease_until;  // set if the assignment has a lease
 
   bool peers_connected = false;  // ranks of another node that is done had connected to PMIx
   std::optional<int>

@@ -31,8 +31,8 @@ struct GangConnected {      // GangStart: the whole tree is connected
   SharedGang gang = {};     // the whole table
   std::uint32_t knows = 0;  // GangStart::knows
 };
-// While the gang is not connected: why this node cannot reach its parent in the tree; absent: it
-// can. The newest counts.
+// The result of looking, while the gang is not connected, why this node cannot reach its parent in
+// the tree; absent: it can. The newest counts.
 struct ParentChecked {
   std::optional<PathFailure> failure;
 };
@@ -95,13 +95,13 @@ struct SpawnLost {          // lockstep-spawn or its container died, and the ran
   SpawnEnd end = SpawnEnd::died;
 };
 struct BootstrapLost {  // the ranks' PMIx server died: those that have not finalized may hang
-  std::string said;     // how it ended
+  std::string said;     // how the server ended
 };
 struct SetupFailed {
   Cause cause = Cause::start_failed;
   Why why;
 };
-struct GangHangs {  // on node rank 0: lockstep.on_hang ends the gang for it
+struct GangHangs {  // found on node rank 0: lockstep.on_hang ends the gang for it
   Found found;
 };
 struct LeaseRenewed {  // only if the assignment has a lease; may come before Begin

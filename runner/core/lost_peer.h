@@ -16,7 +16,8 @@ namespace lockstep::runner {
 // Nodes by address and by host name, as such output names them. A name may belong to several nodes;
 // they are sorted.
 using NodesByName = std::map<std::string, std::vector<int>, std::less<>>;
-// `launchers`: the table from before the probe chose addresses; absent: it has the same.
+// The nodes of a gang by the names and addresses that ranks may use. `launchers`: the table from
+// before the probe chose addresses; absent: it has the same.
 NodesByName nodes_by_name(const GangTable& gang, const SharedGang& launchers = {});
 
 struct NamedPeer {

@@ -49,7 +49,7 @@ void Core::Impl::use_chosen_addresses() {
   gang = std::move(table);
 }
 
-// While the gang connects, a node may only know its parent.
+// The name of a node. While the gang connects, a node may only know its parent.
 std::string Core::Impl::name_of(int node) const {
   std::string name;
   if (gang && node >= 0 && node < static_cast<int>(gang->members.size()))

@@ -18,7 +18,7 @@ struct RankRecord {
     settling,  // exited 0, but looks wrong: the core decides at settle_at
     ended,     // `exit` is final
   };
-  enum class Client { none, connected, finalized };  // its state as a PMIx client
+  enum class Client { none, connected, finalized };  // the rank's state as a PMIx client
 
   State state = State::waiting;
   Client client = Client::none;
@@ -39,7 +39,7 @@ class RankTable {
   const std::vector<RankRecord>& all() const { return records_; }
 
   bool all_ended() const;
-  bool all_started() const;  // each was started, even if it has ended since
+  bool all_started() const;  // whether each rank was started, even if it has ended since
   bool any_active() const;
   bool any_started() const;
   bool any_live() const;
@@ -58,9 +58,9 @@ class RankTable {
 // it causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
-// For a rank that SIGKILL ended although the runner did not kill it: who probably sent the signal.
+// The probable sender of a SIGKILL that ended a rank without the runner.
 Why who_killed(const RankExited& exited);
-// MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
+// The end by MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.
 RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
                         bool terminating);
 // The exit of a Ray worker that was ended because the head had completed.

@@ -19,8 +19,8 @@ using Ports = std::vector<const FabricPort*>;
 constexpr std::size_t kMostPortsNamed = 4;
 constexpr std::size_t kMostWordBytes = 64;
 
-// As in launcher/core/placement/rdma_fabric.h: limited members of a partition do not reach each
-// other.
+// Whether a port is a full member of the partition, as in launcher/core/placement/rdma_fabric.h:
+// limited members of a partition do not reach each other.
 bool is_in_partition(const FabricPort& port) {
   return port.pkeys.empty() || std::any_of(port.pkeys.begin(), port.pkeys.end(),
                                            [](int pkey) { return (pkey & kFullMember) != 0; });
@@ -54,7 +54,7 @@ std::optional<Word> number_of(const RdmaRequest& request, const char* name) {
   if (found == request.variables.end() || found->second.empty()) return std::nullopt;
   char* end = nullptr;
   const long value = std::strtol(found->second.c_str(), &end, 0);
-  if (*end != '\0') return std::nullopt;  // not a number, such as "auto"
+  if (*end != '\0') return std::nullopt;  // the value is not a number, such as "auto"
   return Word{fmt::format("{}={}", name, cut(in_one_line(found->second), kMostWordBytes)), value};
 }
 
@@ -63,8 +63,8 @@ bool has_gid_index(const FabricPort& port, long index) {
                      [&](const FabricGid& gid) { return gid.index == index; });
 }
 
-// With a negative index the library chooses. A port with as many GIDs as the list can hold may have
-// more.
+// Finds a wrong GID index. With a negative index the library chooses. A port with as many GIDs as
+// the list can hold may have more.
 std::optional<RdmaIsLacking> wrong_gid(const Ports& active, const RdmaRequest& request) {
   for (const char* name : {"NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX"}) {
     const auto word = number_of(request, name);
@@ -87,7 +87,8 @@ bool may_have_partition(const Ports& active, const Has& has) {
   });
 }
 
-// UCX's value is the partition's key; NCCL's is an index into the port's table.
+// Finds a wrong partition. UCX's value is the partition's key; NCCL's is an index into the port's
+// table.
 std::optional<RdmaIsLacking> wrong_pkey(const Ports& active, const RdmaRequest& request) {
   const auto place = number_of(request, "NCCL_IB_PKEY");
   const auto has_place = [&](const std::vector<int>& pkeys) {

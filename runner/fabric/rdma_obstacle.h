@@ -14,9 +14,10 @@
 
 namespace lockstep::runner {
 
-// True if the job itself causes it, so that another node, or this one later, would not help.
+// Whether the job itself causes it, so that another node, or this one later, would not help.
 bool is_of_job(const RdmaIsLacking& obstacle);
-// No library can use RDMA here. With the others one may, in part or by other settings.
+// Whether no library can use RDMA here. Despite other obstacles a library may, in part or by other
+// settings.
 bool leaves_tcp_alone(const RdmaIsLacking& obstacle);
 
 struct RdmaRequest {
@@ -25,7 +26,7 @@ struct RdmaRequest {
   std::map<std::string, std::string> variables;  // the variables of the job and its environment
 };
 
-// nullopt: nothing prevents it.
+// Finds an obstacle; nullopt: nothing prevents RDMA.
 std::optional<RdmaIsLacking> rdma_obstacle(const NodeFabric& fabric, const RdmaRequest& request);
 
 // Libraries lock some MiB for each connection; with less than this, RDMA fails sooner or later.

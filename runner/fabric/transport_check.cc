@@ -48,7 +48,7 @@ void read_variable(std::string_view line, NcclLog& log) {
   if (has(line, "NCCL_NET_PLUGIN ")) log.plugin = shown(text);
 }
 
-// Until 2.27 "Using network IB", from 2.28 on "Assigned NET plugin IB to comm".
+// Reads the network: until 2.27 "Using network IB", from 2.28 on "Assigned NET plugin IB to comm".
 void read_network(std::string_view line, NcclLog& log) {
   if (const auto named = behind(line, "NCCL INFO Using network "))
     log.network = shown(trimmed(*named));
@@ -116,7 +116,7 @@ struct NamedCause {
   std::string detail = {};
 };
 
-// `setting` is like "NCCL_IB_DISABLE=1".
+// The source of a setting like "NCCL_IB_DISABLE=1".
 std::optional<SetBy> who_set(const TransportFacts& facts, const std::string& setting) {
   const auto found = facts.set_by.find(setting.substr(0, setting.find('=')));
   return found == facts.set_by.end() ? std::nullopt : std::optional(found->second);
@@ -128,7 +128,8 @@ void put_cause(NamedCause named, const TransportFacts& facts, TransportFinding& 
   finding.detail = std::move(named.detail);
 }
 
-// modify_qp sets the partition in the step to INIT, and the GID and the path in the step to RTR.
+// The cause of a failed call: modify_qp sets the partition in the step to INIT, and the GID and the
+// path in the step to RTR.
 NamedCause cause_of_failure(const std::string& call) {
   if (has(call, "Cannot allocate memory") || has(call, "reg_mr"))
     return {SocketsCause::locked_memory, call};
@@ -184,8 +185,8 @@ TransportFinding from_log(const NcclLog& log, const TransportFacts& facts) {
   return finding;
 }
 
-// Other libraries do not log their choice. A device that is held proves nothing: a library opens
-// all devices that it knows, and may then use another network. Transferred bytes are a proof.
+// Concludes for libraries that do not log their choice. An open device proves nothing: a library
+// opens all devices that it knows, and may then use another network. Transferred bytes are a proof.
 TransportFinding from_counts(const TransportCounts& counts, const TransportFacts& facts) {
   TransportFinding finding;
   finding.library = counts.in_mpi ? "MPI" : "";
@@ -204,7 +205,7 @@ TransportFinding from_counts(const TransportCounts& counts, const TransportFacts
   return finding;
 }
 
-// Higher for findings that people should read first.
+// The weight of a finding, higher for findings that people should read first.
 int weight(const TransportFinding& finding) {
   if (finding.has_failed) return 4;
   switch (finding.transport) {
@@ -256,8 +257,8 @@ NcclLog read_nccl_log(std::string_view text) {
   return log;
 }
 
-// A list that begins with '^' excludes what it names. A variable of Open MPI, UCX, libfabric or
-// Intel MPI is named if its list has nothing of RDMA.
+// A variable that turns RDMA off. A list that begins with '^' excludes its entries. A variable of
+// Open MPI, UCX, libfabric or Intel MPI is named if its list has nothing of RDMA.
 std::string variable_against_rdma(const std::map<std::string, std::string>& variables) {
   struct Rule {
     const char* name;

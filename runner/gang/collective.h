@@ -16,7 +16,7 @@
 
 namespace lockstep::runner {
 
-// A name for a set of ranks: "fence|*" (the whole job) or "fence|0-3,7". `kind` ("fence")
+// The name of a set of ranks: "fence|*" (the whole job) or "fence|0-3,7". `kind` ("fence")
 // distinguishes operations over the same ranks.
 std::string fence_signature(const std::string& kind, const std::set<int>& ranks, bool whole_job);
 // The ranks of a signature; empty when it is malformed or names a rank outside 0..world_size-1.
@@ -26,10 +26,10 @@ class FenceTree {
  public:
   struct Climb {
     FencePart part;
-  };  // to the parent
+  };  // the part goes to the parent
   struct Descend {
     FenceDone done;
-  };                 // to all children
+  };                 // the result goes to all children
   struct Complete {  // the local call may return; `blobs` by node, including our own
     std::string signature;
     std::uint64_t sequence = 0;
@@ -39,12 +39,12 @@ class FenceTree {
 
   FenceTree(GangTree tree, int ranks_per_node);
 
-  // Call it when all local participants have called; `blob` is their contribution. Sets `sequence`,
-  // which Complete::sequence will repeat.
+  // Takes the contribution of all local participants, `blob`. Sets `sequence`, which
+  // Complete::sequence will repeat.
   std::vector<Step> contribute(const std::string& signature, std::string blob,
                                std::uint64_t* sequence);
-  std::vector<Step> receive(FencePart part);  // from a child
-  std::vector<Step> receive(FenceDone done);  // from the parent
+  std::vector<Step> receive(FencePart part);  // a part from a child
+  std::vector<Step> receive(FenceDone done);  // a result from the parent
   std::size_t open() const { return gathering_.size(); }
 
  private:
@@ -55,7 +55,7 @@ class FenceTree {
 
   GangTree tree_;
   int ranks_per_node_;
-  std::map<std::string, std::uint64_t> sequences_;       // local calls so far
+  std::map<std::string, std::uint64_t> sequences_;       // the local calls so far
   std::map<Key, std::map<int, std::string>> gathering_;  // parts received from our subtree
 };
 

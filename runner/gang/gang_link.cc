@@ -27,8 +27,9 @@ namespace lockstep::runner {
 namespace {
 
 constexpr char kZapDomain[] = "gang";
-constexpr Duration kBusyTick = milliseconds(2);  // while dialling, or while a queue is full
-// A tick that is this late shows that this process itself was stopped.
+// the tick while dialling, or while a queue is full
+constexpr Duration kBusyTick = milliseconds(2);
+// The delay of a tick that shows that this process itself was stopped.
 constexpr Duration kAwayFor = milliseconds(2'500);
 constexpr Duration kLastRedial = milliseconds(1'000);
 constexpr Duration kByeAgainAfter = milliseconds(50);
@@ -112,7 +113,7 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, SharedGang gang,
     dial();
   }
   arm(kBusyTick);
-  // Posted, because the caller may not have finished its own turn.
+  // The call is posted, because the caller may not have finished its own turn.
   loop_.post([this, alive = alive_] {
     if (*alive) start_when_all_are_ready();
   });
@@ -128,8 +129,8 @@ void TreeLink::admit(const std::vector<PublicKey>& keys) {
   }
 }
 
-// A parent that does not know its children yet refuses the handshake, and libzmq does not retry
-// after a refusal. So each dial makes a new socket.
+// Dials the parent. A parent that does not know its children yet refuses the handshake, and libzmq
+// does not retry after a refusal. So each dial makes a new socket.
 void TreeLink::dial() {
   if (client_) loop_.unwatch_socket(client_->handle());
   client_.reset();
@@ -177,7 +178,7 @@ void TreeLink::on_client() {
   if (up_) pump(*up_);
 }
 
-// Sends what the socket takes now; the rest waits for the next tick.
+// Sends as much as the socket takes now; the rest waits for the next tick.
 void TreeLink::pump(Neighbour& to) {
   while (auto frame = to.stream.next()) {
     if (!transmit(to, *frame)) {

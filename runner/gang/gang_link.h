@@ -21,11 +21,13 @@ namespace lockstep::runner {
 
 // The interval of beats to each neighbour.
 inline constexpr Duration kGangBeat = milliseconds(1'000);
-inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is reported lost
-inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // the time for its first frame
+// after this silence a neighbour is reported lost
+inline constexpr Duration kNeighbourSilence = milliseconds(5'000);
+inline constexpr Duration kJoinTimeout = milliseconds(60'000);  // the time for its first frame
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; with more, the neighbour is lost
-inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
+// the time for which the destructor waits
+inline constexpr Duration kFlushTimeout = milliseconds(500);
 inline constexpr Duration kSettleSilence =
     milliseconds(20'000);  // longer than the launcher takes to declare a node LOST
 
@@ -33,10 +35,12 @@ inline constexpr Duration kSettleSilence =
 class GangLink {
  public:
   struct Events {
-    std::function<void()> connected;  // every runner of the gang is reachable; table() is there
+    // called when every runner of the gang is reachable; table() is there
+    std::function<void()> connected;
     std::function<void(int from_node_rank, GangMessage)> received;
     std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
-    // Once, and `connected` never comes: the parent passed on another table than the launcher's.
+    // Called once, and `connected` never comes: the parent passed on another table than the
+    // launcher's.
     std::function<void(const Why& why)> table_refused = {};
   };
   // Binds the ROUTER socket at once (port() goes into PartReport::runner_port).
@@ -50,7 +54,7 @@ class GangLink {
                        const std::optional<GangShare>& share) = 0;
   // The whole table, from `connected` on.
   virtual const SharedGang& table() const = 0;
-  virtual void send_up(const GangMessage& message) = 0;    // no-op at the root
+  virtual void send_up(const GangMessage& message) = 0;    // does nothing at the root
   virtual void send_down(const GangMessage& message) = 0;  // sends to all children
   // Sends to one node, hop by hop along the tree.
   virtual void send_to(int node_rank, const GangMessage& message) = 0;
@@ -58,7 +62,7 @@ class GangLink {
   // True when every neighbour has received all messages to it, has left, or was silent for
   // kSettleSilence.
   virtual bool settled() = 0;
-  // Valid after `connected`: kGangKnows of the oldest runner of the gang. A runner drops a
+  // The kGangKnows of the oldest runner of the gang; valid after `connected`. A runner drops a
   // neighbour that sends unknown messages, so newer ones must not be sent.
   virtual std::uint32_t knows() const = 0;
   virtual int radix() const = 0;   // the radix of the tree; valid once it connects

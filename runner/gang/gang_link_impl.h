@@ -17,7 +17,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kFirstRedial = milliseconds(30);  // doubles up to kLastRedial
+// the first pause between dials; doubles up to kLastRedial
+inline constexpr Duration kFirstRedial = milliseconds(30);
 
 struct Neighbour {
   int node = 0;
@@ -85,7 +86,7 @@ class TreeLink final : public GangLink {
   io::EventLoop& loop_;
   Events events_;
   io::KeyPair keys_;
-  std::map<PublicKey, int> child_of_key_;  // whose connections are accepted
+  std::map<PublicKey, int> child_of_key_;  // the keys whose connections are accepted
   io::Transport transport_;
   std::optional<io::ServerSocket> server_;
   std::optional<io::ClientSocket> client_;
@@ -98,7 +99,7 @@ class TreeLink final : public GangLink {
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
   std::set<int> unready_;  // children whose subtrees are not connected yet
-  // The parent was told that everything below is connected and that the table is here.
+  // whether the parent knows that everything below is connected and that the table is here
   bool said_ready_ = false;
   // The state of GangStart, which arrives once.
   enum class Start { awaited, given, refused } start_ = Start::awaited;

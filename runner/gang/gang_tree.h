@@ -1,5 +1,5 @@
 #pragma once
-// One node's place in the tree of its gang (common/domain/runners/gang.h): a k-ary tree over node
+// A node's place in the tree of its gang (common/domain/runners/gang.h): a k-ary tree over node
 // ranks 0..nodes-1 with the root at 0. Arithmetic only.
 
 #include <vector>

@@ -15,8 +15,8 @@ namespace lockstep::runner {
 inline constexpr int kToNeighbour = -1;  // LinkFrame::to: the neighbour that receives it
 inline constexpr int kToEveryone = -2;   // every node but `from`
 
-// On the wire: 32 bytes, little-endian: magic u32 "LSG1", kind u32, from i32, to i32, sequence u64,
-// acknowledged u64; then the payload.
+// A frame. On the wire: 32 bytes, little-endian: magic u32 "LSG1", kind u32, from i32, to i32,
+// sequence u64, acknowledged u64; then the payload.
 struct LinkFrame {
   enum class Kind : std::uint32_t {
     data = 1,
@@ -45,7 +45,7 @@ class LinkStream {
 
   // Processes a received frame. True: it is the next data frame in order; handle its payload now.
   bool accept(const LinkFrame& frame);
-  // Call it for a new connection: all unacknowledged frames are sent again.
+  // Sends all unacknowledged frames again; called for a new connection.
   void rewind();
 
   bool take_gap();  // true once per gap: send a resend frame

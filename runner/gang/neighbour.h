@@ -5,16 +5,16 @@
 namespace lockstep::runner {
 
 enum class Standing {
-  expected,  // no frame of it has arrived yet
+  expected,  // no frame of the neighbour has arrived yet
   present,   // a frame of it has arrived
-  informed,  // it has answered our bye
-  leaving,   // it sent bye: it needs nothing more from us
-  refused,   // its hello was for another attempt, or its frames are unreadable; frames are ignored
+  informed,  // the neighbour has answered our bye
+  leaving,   // the neighbour sent bye: it needs nothing more from us
+  refused,   // the hello was for another attempt, or the frames are unreadable; frames are ignored
   // The states after a silence that was reported as its loss, which happens once. If it comes back,
   // its frames are accepted again, because only the launcher decides that a node is gone.
-  lost,      // after `expected`, `present` or `informed`
-  left,      // after `leaving`
-  expelled,  // after `refused`
+  lost,      // the neighbour was lost after `expected`, `present` or `informed`
+  left,      // the neighbour has left, after `leaving`
+  expelled,  // the neighbour was expelled, after `refused`
 };
 
 Standing after_frame(Standing standing);

@@ -112,7 +112,7 @@ void TreeLink::pass_table_on() {
 
 // ---- the start ----------------------------------------------------------------------------------
 
-// No rank of the gang starts before each node has the launcher's table.
+// Starts the ranks when each node has the launcher's table.
 void TreeLink::start_when_all_are_ready() {
   if (!unready_.empty() || !table_->whole()) return;
   if (tree_->parent() < 0) {

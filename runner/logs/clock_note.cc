@@ -5,7 +5,8 @@
 namespace lockstep::runner {
 namespace {
 
-// A smaller difference may be the time between reading the two clocks on a busy machine.
+// The smallest difference that is noted; a smaller one may be the time between reading the two
+// clocks on a busy machine.
 constexpr Duration kNotable = milliseconds(10);
 
 }  // namespace

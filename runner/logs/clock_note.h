@@ -1,7 +1,7 @@
 #pragma once
-// Notes in the attempt's directory by how much the machine's clock was set since the runner started
-// (io::AttemptDir::clock_set). Logs have times of the runner's own clock, which is never set; with
-// the note they can be compared with the machine's clock, and so with those of other nodes. Reads
+// Writes into the attempt's directory by how much the machine's clock was set since the runner
+// started (io::AttemptDir::clock_set). Logs have times of the runner's own clock, which is never
+// set; with the note they can be compared with the clocks of the machine and of other nodes. Reads
 // no clock.
 
 #include <string>
@@ -14,8 +14,8 @@ class ClockNote {
  public:
   explicit ClockNote(std::string path) : path_(std::move(path)) {}
 
-  // `set_by`: by how much the clock was set, as measured now. If the note cannot be written, the
-  // next call tries again.
+  // Notes the clock. `set_by`: by how much it was set, as measured now. If the note cannot be
+  // written, the next call tries again.
   void measured(Duration set_by);
 
  private:

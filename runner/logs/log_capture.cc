@@ -23,7 +23,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-// Above this number of files, syncfs is called once instead.
+// The number of files above which syncfs is called once instead.
 constexpr std::size_t kSyncOneByOne = 64;
 constexpr std::uint64_t kFreeStep = 1 << 20;
 // Bytes of each log that are kept for failure reports.
@@ -68,7 +68,7 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
     io::Fd& writer = which == LogStream::out ? writers.out : writers.err;
     writer.reset(fds[1]);
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    // If it fails, a smaller pipe is used.
+    // If this fails, a smaller pipe is used.
     fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));
     if (uid != geteuid() && fchown(fds[1], uid, static_cast<gid_t>(-1)) != 0)
       return errno_error(errno, fmt::format("the output pipe of rank {} for uid {}", rank, uid));
@@ -88,15 +88,16 @@ void LogCapture::watch(Stream& stream) {
 
 std::uint64_t LogCapture::share() const { return spool_bytes_ / 2 / streams_.size(); }
 
-// Half of the spool is common, and the streams share the other half, so all together never exceed
-// it.
+// The room of a stream. Half of the spool is common, and the streams share the other half, so all
+// together never exceed it.
 std::uint64_t LogCapture::room(const Stream& stream) const {
   const std::uint64_t common = spool_bytes_ / 2 - std::min(spool_bytes_ / 2, spooled_);
   const std::uint64_t own = share() - std::min(share(), stream.spooled());
   return std::max(common, own);
 }
 
-// Shared in the same way, so that a loud rank does not cost the others their last lines.
+// The bytes that may still be kept of a stream, shared in the same way, so that a loud rank does
+// not cost the others their last lines.
 std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
   const std::uint64_t half = limit_bytes_ / 2;
   const std::uint64_t common = half - std::min(half, kept_);
@@ -139,7 +140,8 @@ void LogCapture::taken(const std::vector<LogSize>& durable) {
   resume_paused();
 }
 
-// If the file system cannot do this, the space is freed with the attempt's directory.
+// Frees the space of taken bytes. If the file system cannot do this, it is freed with the attempt's
+// directory.
 void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   const std::uint64_t kept = stream.bytes - std::min(stream.bytes, kKeptTail);
   const std::uint64_t end = std::min(stream.taken, kept) / kBlock * kBlock;
@@ -177,7 +179,8 @@ void LogCapture::take_some(Stream& stream) {
   read_some(stream, room(stream));
 }
 
-// > 0: the number of bytes in the buffer; else nothing is available now, or the stream was closed.
+// Reads a pipe. > 0: the number of bytes in the buffer; else nothing is available now, or the
+// stream was closed.
 ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   ssize_t length = 0;
   do {
@@ -202,8 +205,9 @@ LogCapture::Written LogCapture::written(int rank) const {
   return all;
 }
 
-// Written before the bytes, because whoever ships them looks for the note then. If the reading of
-// the clocks is interrupted, the difference comes out too small.
+// Notes how far this clock is from the machine's. The note is written before the log's bytes,
+// because the agent reads it with the first of them. The larger of two readings is kept: an
+// interruption makes one too small.
 void LogCapture::note_clock() {
   const auto set_by = [this] {
     const Instant wall = io::wall_clock();
@@ -290,8 +294,8 @@ bool LogCapture::take_now(int rank) {
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {
-    // Reads what the pipe holds, whatever the spool's limit. A process that we cannot end may still
-    // hold the descriptor and write: it had its time.
+    // Reads the rest of a pipe, whatever the spool's limit. A process that we cannot end may still
+    // hold the descriptor and write: its time is over.
     const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
     auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {
@@ -306,8 +310,9 @@ bool LogCapture::drain() {
   return true;
 }
 
-// Synced once: a second sync after a failed one would succeed although the kernel has dropped the
-// bytes. While the machine runs they are read from memory, and the launcher probably has them.
+// Syncs the logs, once: a second sync after a failed one would succeed although the kernel has
+// dropped the bytes. While the machine runs they are read from memory, and the launcher probably
+// has them.
 void LogCapture::make_durable(const std::vector<Stream*>& dirty) {
   const auto say = [](const std::string& what) {
     spdlog::error("{} could not be made durable: {}; a power failure may lose its last lines", what,
@@ -346,7 +351,7 @@ std::string LogCapture::stderr_tail(int rank) const {
   if (!file) return "";
   std::string text = end_of(file->get(), stream.bytes, kQuoted);
   // One state of a progress bar is enough, so more of the file is read: the text before the bar may
-  // say more.
+  // help more.
   if (text.find('\r') != std::string::npos) text = end_of(file->get(), stream.bytes, kKeptTail);
   if (stream.cut) text += stream.cut->tail;
   return std::string(tail(last_states(text), kStderrTailBytes));

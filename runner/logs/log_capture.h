@@ -30,10 +30,10 @@ inline constexpr Bytes kDefaultLogSpool = gibibytes(1);
 
 class LogCapture {
  public:
-  // `spool`: the most output, of all ranks together, that is stored while the launcher has not
-  // taken it. Any stream may use one half; the other half is divided equally among the streams, so
-  // that one loud rank cannot block the others. `limit`: the most output with its times, of all
-  // ranks together, that is kept at all; divided in the same way.
+  // Captures the logs. `spool`: the most output, of all ranks together, that is stored while the
+  // launcher has not taken it. Any stream may use one half; the other half is divided equally among
+  // the streams, so that one loud rank cannot block the others. `limit`: the most output with its
+  // times, of all ranks together, that is kept at all; divided in the same way.
   LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool,
              Bytes limit = kDefaultLogLimit);
   ~LogCapture();
@@ -51,22 +51,22 @@ class LogCapture {
   // are harmless.
   void taken(const std::vector<LogSize>& durable);
 
-  // Reads what is in the pipes of a rank now, even if the spool is full. False: the disk is full.
+  // Reads the pipes of a rank now, even if the spool is full. False: the disk is full.
   bool take_now(int rank);
 
-  // Call it when no process of ours is left: reads the rest from the pipes, even if the spool is
-  // full, closes them, and syncs the files. False: the disk is full; call it again after
+  // Reads the rest from the pipes, even if the spool is full, closes them, and syncs the files;
+  // called when no process of ours is left. False: the disk is full; call it again after
   // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;
   Bytes times() const;  // the size of the files with the times, of all ranks together
   std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, even if they were dropped
 
-  // From now on, output that cannot be written is dropped instead of blocking the rank. For an
-  // attempt that must end because it fills the disk.
+  // Drops output that cannot be written, instead of blocking the rank, from now on. For an attempt
+  // that must end because it fills the disk.
   void give_up_on_disk();
 
-  // Everything that a rank has written to both streams, kept or not.
+  // The amount that a rank has written to both streams, kept or not.
   struct Written {
     std::int64_t bytes = 0, lines = 0;
   };
@@ -80,8 +80,8 @@ class LogCapture {
   };
   Dropped dropped() const;
 
-  // When to call retry() while a rank may be blocked, and the reason once a rank is blocked.
-  // never() and "" otherwise.
+  // The time of the next retry() while a rank may be blocked, and the reason once a rank is
+  // blocked. never() and "" otherwise.
   Instant retry_at() const { return retry_at_; }
   const std::string& blocked_reason() const { return reason_; }
   void retry(Instant now);

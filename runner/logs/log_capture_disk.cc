@@ -20,7 +20,7 @@ constexpr Duration kShowAfter = seconds(1);  // shorter waits are not shown
 
 }  // namespace
 
-// False: some bytes are left. Then a reason and a time to retry are set.
+// Writes buffered bytes. False: some bytes are left. Then a reason and a time to retry are set.
 bool LogCapture::flush(Stream& stream) {
   while (!stream.pending.empty()) {
     const ssize_t written =
@@ -34,7 +34,7 @@ bool LogCapture::flush(Stream& stream) {
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
                             std::strerror(errno));
-      // Tried at once; retry() sets the next time.
+      // The write is tried again at once; retry() sets the next time.
       if (retry_at_ == Instant::never()) retry_at_ = Instant{};
       return false;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// One stream of a rank, as LogCapture has it.
+// The state of one stream of a rank in LogCapture.
 
 #include "runner/logs/log_capture.h"
 
@@ -30,8 +30,8 @@ struct LogCapture::Stream {
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
   char last = '\n';         // the last byte in the file
-  Written written;          // what the rank wrote
-  std::optional<Cut> cut;   // nothing more is kept
+  Written written;          // the bytes that the rank wrote
+  std::optional<Cut> cut;   // set when nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
   std::uint64_t kept() const { return bytes + stamps.size().count; }

@@ -7,7 +7,7 @@ namespace {
 // nodes write in between.
 constexpr Duration kStampAlone = milliseconds(10);
 constexpr Duration kStampAmongOthers = milliseconds(1);
-// Above these bytes of stamps, and this part of the log, stamps become coarser; a person sees no
+// The bytes of stamps, and the part of the log, above which stamps become coarser; a person sees no
 // difference.
 constexpr std::uint64_t kFineAnyway = 4u << 10;
 constexpr std::uint64_t kFinePart = 8;

@@ -26,8 +26,8 @@ constexpr std::size_t kMany = 16;
 constexpr std::size_t kManyOfARank = 4;
 constexpr int kMostRounds = 100;     // rounds for a tree that forks faster than it is read
 constexpr int kMostSweeps = 10'000;  // sweeps over a nursery, whose size is limited
-// While processes fork and end, the kernel's list may miss a running one, so it must be empty
-// several times.
+// The number of looks in which the kernel's list must be empty: while processes fork and end, it
+// may miss a running one.
 constexpr int kEmptyLooks = 3;
 constexpr useconds_t kBetweenLooks = 1'000;
 constexpr int kMostLooks = 1'000;  // looks for processes that are not stopped yet
@@ -36,7 +36,7 @@ void move(int pid, const std::vector<std::string>& procs_files) {
   for (const auto& file : procs_files) {
     const io::Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
     const std::string text = std::to_string(pid);
-    // ESRCH: the process ended meanwhile.
+    // ESRCH means that the process ended meanwhile.
     [[maybe_unused]] const ssize_t written = write(fd.get(), text.data(), text.size());
   }
 }
@@ -74,7 +74,7 @@ class CgroupJoiner::Halt {
   Halt(const Halt&) = delete;
   Halt& operator=(const Halt&) = delete;
 
-  // False: the process is stopped already, or has ended.
+  // Stops a process. False: it is stopped already, or has ended.
   bool stop(int pid) {
     if (stopped_.count(pid) != 0 || is_stopped(pid) || kill(pid, SIGSTOP) != 0) return false;
     return stopped_.insert(pid).second;
@@ -130,7 +130,8 @@ void CgroupJoiner::work() {
   }
 }
 
-// Children of a member become members. When a look finds no new process, the whole tree is moved.
+// Moves a tree. Children of a member become members. When a look finds no new process, the whole
+// tree is moved.
 void CgroupJoiner::move_tree(const Work& work, Halt& halt) const {
   const std::string nursery = io::nursery_of(getpid());
   std::set<int> moved;

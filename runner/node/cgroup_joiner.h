@@ -16,9 +16,9 @@ namespace lockstep::runner {
 
 class CgroupJoiner {
  public:
-  // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is not moved.
-  // `ranks`: how many ranks the node has. `helper_pid`: another child of the runner, which is not a
-  // rank's; -1: none.
+  // Begins with no work. `spawn_pid`: the parent of all ranks; a pid that is not its child (any
+  // more) is not moved. `ranks`: how many ranks the node has. `helper_pid`: another child of the
+  // runner, which is not a rank's; -1: none.
   CgroupJoiner(int spawn_pid, int ranks, int helper_pid = -1)
       : spawn_pid_(spawn_pid), helper_pid_(helper_pid), ranks_(ranks) {}
   ~CgroupJoiner();  // finishes the queued work

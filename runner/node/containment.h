@@ -33,11 +33,11 @@ struct IsolationRequest {
   const SharedMemory* memory = nullptr;  // null: the ranks use the node's /dev/shm
 };
 
-// The reason why the job must not run without the limits that are `not_enforced`; none: it may.
+// The reason why the job must not run without the limits in `not_enforced`; none: it may.
 Why forbidden(const LimitRequest& limits, const std::vector<Why>& not_enforced);
 
-// Call it before any thread exists. An error means that the working directory cannot be made, or
-// that lockstep-spawn does not start at all.
+// Isolates the ranks; called before any thread exists. An error means that the working directory
+// cannot be made, or that lockstep-spawn does not start at all.
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
                           spawn::Client::Events events);
 

@@ -14,7 +14,7 @@ namespace lockstep::runner {
 struct LimitCounts {
   std::map<int, long long> refused_forks;  // rank -> refused processes and threads; without zeros
   long long refused_of_all = 0;  // forks that the limit of all jobs of the node together refused
-  long long pids_of_all = 0;     // that limit, if it is used up now; 0: it is not
+  long long pids_of_all = 0;     // the node's limit, if it is used up now; 0: it is not
   long long refused_in_container = 0;  // forks refused for all ranks of the container together
   int container_pids = 0;              // the container's limit
   int dropped_of = -1;                 // a rank whose output is no longer kept; -1 = none
@@ -28,7 +28,7 @@ class LimitWatch {
 
   // Updates reached(); true if it changed. `final`: also for a small change of a count.
   bool look(const LimitCounts& counts, bool final);
-  // Records why the node's agent ends the part, as that of the disk limit.
+  // Records why the node's agent ends the part, for example at its disk limit.
   void ended(const Why& why) { set(Kind::disk, why); }
 
   const std::vector<Why>& reached() const { return reached_; }

@@ -26,14 +26,16 @@ bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// A folder of another account does not count: it must not make ranks lose their own /dev/shm.
+// Whether an MPS server of the account runs. A folder of another account does not count: it must
+// not make ranks lose their own /dev/shm.
 bool has_mps(const io::User& run_as) {
   struct stat info {};
   return ::lstat(kMpsFolder, &info) == 0 && S_ISDIR(info.st_mode) &&
          (info.st_uid == 0 || info.st_uid == run_as.uid);
 }
 
-// Only the text of the path is checked: the path may be on a file system that never answers.
+// Whether an input is in memory, by the text of its path alone: the path may be on a file system
+// that never answers.
 bool names_memory(const DataInput& input) {
   return is_or_is_below(input.address, kFolder) ||
          (input.place && is_or_is_below(input.place->whole(), kFolder));

@@ -19,7 +19,7 @@ class SharedMemory {
 
   // Why the ranks use the node's /dev/shm; "": they get their own.
   const std::string& why_of_node() const { return why_of_node_; }
-  // Call it in the new mount namespace, after all other mounts.
+  // Mounts it; called in the new mount namespace, after all other mounts.
   Status mount() const;
 
  private:

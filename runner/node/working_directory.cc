@@ -39,7 +39,7 @@ std::string escaped(const std::string& path) {
   return result;
 }
 
-// A remount must keep these flags: in a user namespace they cannot be removed.
+// The flags of a mount, which a remount must keep: in a user namespace they cannot be removed.
 Result<unsigned long> flags_of_mount(const std::string& path) {
   struct statvfs info {};
   if (::statvfs(path.c_str(), &info) != 0) return errno_error(errno, "statvfs " + path);
@@ -58,7 +58,7 @@ Status make_empty_file(const io::Folder& folder, const std::string& name) {
   return {};
 }
 
-// mount_setattr exists since Linux 5.12.
+// Whether the kernel has mount_setattr, which exists since Linux 5.12.
 bool has_mount_setattr() {
   return ::syscall(SYS_mount_setattr, -1, "", 0, nullptr, 0) != 0 && errno != ENOSYS;
 }
@@ -175,8 +175,8 @@ Status Workspace::mount_overlay() const {
   return {};
 }
 
-// Mounted read-only at a place where only we can rename, then moved into the working directory by
-// descriptor: its user could change a path meanwhile.
+// Mounts an input read-only at a place where only we can rename, then moves it into the working
+// directory by descriptor: its user could change a path meanwhile.
 Status Workspace::mount_input(const StagedInput& input) const {
   const std::string ours = directory_.inputs() + "/" + input.name;
   if (::mount(input.tree.c_str(), ours.c_str(), nullptr, MS_BIND, nullptr) != 0)

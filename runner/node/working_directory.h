@@ -26,9 +26,9 @@ class Workspace {
 
   bool must_mount() const { return is_overlay() || !plan_.inputs.empty() || !plan_.placed.empty(); }
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
-  // Call it in the new mount namespace.
+  // Mounts everything; called in the new mount namespace.
   Status mount() const;
-  // To be called instead of mount() if there is no mount namespace.
+  // Sets up the directory without a mount namespace; called instead of mount().
   Status use_in_place() const;
   // The path of the ranks' working directory, as they see it.
   std::string directory(bool mounted) const;

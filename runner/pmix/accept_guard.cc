@@ -53,7 +53,7 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return 0;
 }
 
-// nullopt: the connection is accepted.
+// Why a connection is refused; nullopt: it is accepted.
 std::optional<std::string> refusal(const Guard& guard, int fd) {
   const auto owner = guard.owners.owner(fd);
   if (!owner) return owner.error().message;

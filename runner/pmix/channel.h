@@ -16,7 +16,7 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   Order next();
-  // When it returns, the runner has the report in its socket.
+  // Sends a report. When this returns, the runner has it in its socket.
   void send(const Report& report);
 
  private:

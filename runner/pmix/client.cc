@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kWho[] = "the PMIx server of this node's ranks (lockstep-pmix)";
 
-// Only such variables are passed to ranks.
+// Whether all variables are PMIx's: only these are passed to ranks.
 bool are_pmix_variables(const Variables& variables) {
   return std::all_of(variables.begin(), variables.end(), [](const auto& each) {
     const auto& [name, value] = each;
@@ -121,7 +121,7 @@ void Client::on(Hello& report) {
   library_ = report.library.empty() ? "unknown" : in_one_line(report.library);
 }
 
-// Nobody waits for an operation that has expired.
+// Handles the end of an operation; nobody waits for one that has expired.
 void Client::on(Done& report) {
   if (report.id == 0 || report.id > last_id_)
     return lose("it answers a question that was not asked");

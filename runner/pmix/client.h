@@ -28,7 +28,7 @@ inline constexpr Duration kOperationTimeout = seconds(10);
 // The ranks' calls without an answer: their number, and the bytes of their data.
 inline constexpr std::size_t kMaxOpenCalls = 65'536;
 inline constexpr std::size_t kMaxOpenBytes = 256u << 20;
-inline constexpr int kMaxLines = 100;  // lines of one server in the runner's log
+inline constexpr int kMaxLines = 100;  // the most lines of one server in the runner's log
 
 class Client {
  public:
@@ -44,7 +44,8 @@ class Client {
     std::function<void(int rank, int code, std::string message)> aborted;
     std::function<void(std::set<int> ranks, bool whole_job, std::string data, Reply)> fence;
     std::function<void(int rank, Reply)> modex;
-    std::function<void(int rank, std::string what)> refused;  // spawn, publish, connect …
+    // called when a request is refused: spawn, publish, connect …
+    std::function<void(int rank, std::string what)> refused;
     // The server has ended, or was ended because its reports are unreadable. At most once, and
     // last; operations that it had not answered have failed before.
     std::function<void(std::string why)> lost;
@@ -56,17 +57,17 @@ class Client {
   static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& path,
                                                 std::uint32_t uid, std::uint32_t gid);
   Client(io::EventLoop& loop, io::Fd socket, Process process);
-  ~Client();  // kills it
+  ~Client();  // kills the process
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Once. A job without ranks only starts the library.
+  // Starts the server, once. A job without ranks only starts the library.
   void start(const Job& job, const std::string& directory, Events events, Started started);
   void register_rank(int rank, std::uint32_t uid, std::uint32_t gid, Registered registered);
   // The data that a local rank has put, once the rank commits it. It may take any time.
   void fetch(int rank, Reply reply);
 
-  // When to call expire(), which fails the operations that took too long.
+  // The time of the next expire(), which fails the operations that took too long.
   Instant next_deadline() const;
   void expire(Instant now);
 
@@ -103,7 +104,7 @@ class Client {
   io::EventLoop& loop_;
   io::SystemClock clock_;
   Process process_;
-  std::unique_ptr<io::FramedSocket> socket_;  // null: it is lost
+  std::unique_ptr<io::FramedSocket> socket_;  // null: the connection is lost
   std::string why_lost_;
   std::string library_;
   Job job_;

@@ -9,9 +9,9 @@ namespace lockstep::pmix {
 
 class PmixInfo;
 
-// For PMIx_server_init: no tools, and no connections from other machines.
+// Describes the server for PMIx_server_init: no tools, and no connections from other machines.
 void describe_server(const Start& order, PmixInfo* info);
-// For PMIx_server_register_nspace.
+// Describes the job for PMIx_server_register_nspace.
 Status describe_job(const Job& job, const Directories& directories, PmixInfo* info);
 
 }  // namespace lockstep::pmix

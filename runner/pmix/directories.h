@@ -1,5 +1,5 @@
 #pragma once
-// Where PMIx and Open MPI keep their files, below the attempt's tmp/:
+// The folders of PMIx and Open MPI below the attempt's tmp/:
 //   pmix/           the server's files
 //   pmix/job/       the namespace's session directory
 //   pmix/job/<R>/   rank R's session directory

@@ -54,7 +54,7 @@ Address address_of(const sockaddr_storage& storage) {
   return address;
 }
 
-// Of a connection, seen from the peer's end.
+// The ends of a connection, seen from the peer.
 struct Ends {
   Address local, remote;
 };
@@ -101,7 +101,8 @@ Request request_for(const Ends& ends) {
   return request;
 }
 
-// After the connection is gone, the kernel may return a listener of that port.
+// Whether an answer is about the connection. When it is gone, the kernel may return a listener of
+// that port.
 bool is_answer_to(const Request& request, const inet_diag_msg& found) {
   const inet_diag_sockid& asked = request.body.id;
   return found.idiag_state == TCP_ESTABLISHED && found.id.idiag_sport == asked.idiag_sport &&
@@ -201,8 +202,8 @@ Result<PeerOwners> PeerOwners::find_out() {
                     "or mount /proc");
 }
 
-// While our end is established, so is the peer's, or it was when it last answered; and no other
-// socket can have the same two ends. So our end is checked last.
+// The owner of the peer. While our end is established, so is the peer's, or it was when it last
+// answered; and no other socket can have the same two ends. So our end is checked last.
 Result<uid_t> PeerOwners::owner(int fd) const {
   const auto ends = ends_of_peer(fd);
   if (!ends)

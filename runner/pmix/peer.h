@@ -15,7 +15,7 @@ class PeerOwners {
  public:
   enum class Way { diag, proc };
   explicit PeerOwners(Way way) : way_(way) {}
-  // Tests it with a connection of its own. unsupported: the kernel does not tell owners here.
+  // Tests with a connection of its own whether the kernel tells owners; returns unsupported if not.
   static Result<PeerOwners> find_out();
 
   // The account that made the peer's socket. `fd`: a connection that was just accepted. An error:

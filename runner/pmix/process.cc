@@ -33,8 +33,8 @@ bool passes(std::string_view name) {
 
 std::vector<std::string> environment() {
   std::vector<std::string> entries = {
-      // Without a home: the user's settings, and the plug-ins that they name, are for the ranks
-      // only.
+      // HOME does not exist: the user's settings, and the plug-ins that they name, are for the
+      // ranks only.
       "HOME=/nonexistent",
       // The default store in shared memory prints lock errors if the ranks have another uid.
       "PMIX_MCA_gds=hash",
@@ -94,7 +94,7 @@ class Setup {
   posix_spawnattr_t attributes_;
 };
 
-// Above the numbers that the child's descriptors get.
+// Moves a descriptor above the numbers that the child's descriptors get.
 io::Fd moved_up(io::Fd fd) { return io::Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 16)); }
 
 std::string how_it_ended(int status) {
@@ -133,7 +133,7 @@ Process::Process(Process&& other) noexcept
       pidfd_(std::move(other.pidfd_)),
       errors_(std::move(other.errors_)) {}
 
-// By its pidfd, since a sweep after the ranks may have reaped the pid already.
+// Ends the process by its pidfd, since a sweep after the ranks may have reaped the pid already.
 std::string Process::end() {
   if (pid_ <= 0) return "has ended";
   const int pid = std::exchange(pid_, -1);

@@ -10,7 +10,7 @@ namespace {
 template <typename T, typename M>
 concept Is = std::same_as<std::remove_const_t<T>, M>;
 
-// One description of a message's fields is used for writing and for reading.
+// Describes a message's fields once, for writing and for reading.
 template <typename F>
 void fields(F& f, Is<Job> auto& m) {
   f.text(m.name), f.list(m.nodes), f.number(m.node_rank), f.number(m.ranks_per_node);

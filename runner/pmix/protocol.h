@@ -1,9 +1,9 @@
 #pragma once
-// What lockstep-runner and its PMIx server, lockstep-pmix, send each other over a pair of sockets:
+// The messages between lockstep-runner and its PMIx server, lockstep-pmix, over a pair of sockets:
 // frames of a u32 little-endian length and that many bytes. Orders go to the server, reports come
 // from it. The server parses what ranks send, so the runner trusts no report: decode_report()
-// accepts only what encode() makes, within the limits here, and Client checks what it means. This
-// file only computes.
+// accepts only output of encode(), within the limits here, and Client checks its meaning. This file
+// only computes.
 
 #include <cstdint>
 #include <map>
@@ -17,17 +17,17 @@
 
 namespace lockstep::pmix {
 
-// The first report says it: after an upgrade, a runner that was forked from an older template may
-// start a newer server.
+// The version in the first report: after an upgrade, a runner that was forked from an older
+// template may start a newer server.
 inline constexpr std::uint32_t kProtocol = 1;
-inline constexpr int kSocketFd = 3;  // the server's end
+inline constexpr int kSocketFd = 3;  // the server's descriptor of the socket
 inline constexpr std::size_t kHeaderBytes = 4;
 inline constexpr std::size_t kMaxOrderBytes = 256u << 20;
 inline constexpr std::size_t kMaxReportBytes = 64u << 20;
 // The limit for an error, an abort's message, a variable.
 inline constexpr std::size_t kMaxText = 4096;
 inline constexpr std::size_t kMaxVariables = 64;
-inline constexpr std::size_t kMaxRanks = 1'000'000;  // ranks of a fence
+inline constexpr std::size_t kMaxRanks = 1'000'000;  // the most ranks of a fence
 
 using Variables = std::map<std::string, std::string>;
 
@@ -36,7 +36,7 @@ using Variables = std::map<std::string, std::string>;
 // The job as its ranks see it. All nodes have the same number of ranks.
 struct Job {
   std::string name;                // the job's namespace in PMIx; unique per attempt
-  std::vector<std::string> nodes;  // their names, each another
+  std::vector<std::string> nodes;  // the nodes' names, all different
   int node_rank = 0;
   int ranks_per_node = 0;
   friend bool operator==(const Job&, const Job&) = default;
@@ -49,13 +49,13 @@ struct Start {
   Job job;
   friend bool operator==(const Start&, const Start&) = default;
 };
-struct RegisterRank {  // with the ids that the rank will claim, in a container those inside
+struct RegisterRank {  // with the ids that the rank will claim, in a container the ids inside
   std::uint64_t id = 0;
   int rank = 0;
   std::uint32_t uid = 0, gid = 0;
   friend bool operator==(const RegisterRank&, const RegisterRank&) = default;
 };
-struct Fetch {  // asks for what a rank of this node has put, once it commits it
+struct Fetch {  // asks for the data that a rank of this node has put, once it commits them
   std::uint64_t id = 0;
   int rank = 0;
   friend bool operator==(const Fetch&, const Fetch&) = default;
@@ -105,7 +105,7 @@ struct Aborted {
 struct Fence {  // all ranks of this node that take part have called
   std::uint64_t id = 0;
   bool whole_job = false;  // the clients named the whole namespace instead of ranks
-  std::set<int> ranks;     // empty if whole_job
+  std::set<int> ranks;     // the ranks; empty if whole_job
   std::string data;
   friend bool operator==(const Fence&, const Fence&) = default;
 };
@@ -129,10 +129,10 @@ using Report = std::variant<Hello, Done, Fetched, Connected, Finalized, Aborted,
 
 // ---- bytes -------------------------------------------------------------------------------------
 
-// Without the length. Texts beyond kMaxText are cut.
+// Encodes an order, without the length. Texts beyond kMaxText are cut.
 std::string encode(const Order& order);
 std::string encode(const Report& report);
-// corrupt: not such a message, or beyond its limits.
+// Reads an order. Returns corrupt if the frame is not one, or is beyond its limits.
 Result<Order> decode_order(std::string_view frame);
 Result<Report> decode_report(std::string_view frame);
 

@@ -39,7 +39,7 @@ void operation_done(pmix_status_t status, void* data) {
   operation.changed.notify_all();
 }
 
-// `call(cbfunc, cbdata)` starts the operation.
+// Starts an operation by `call(cbfunc, cbdata)`.
 template <typename F>
 pmix_status_t run_operation(F call) {
   Operation operation;
@@ -53,7 +53,8 @@ pmix_status_t run_operation(F call) {
 
 void free_blob(void* blob) { std::free(blob); }
 
-// The library reads the blob after this function has returned, and frees it through free_blob.
+// Answers a call. The library reads the blob after this function has returned, and frees it through
+// free_blob.
 void answer(const OpenCalls::Call& call, const Answer& order) {
   const std::string& bytes = order.data;
   char* blob =

@@ -1,7 +1,7 @@
 #pragma once
 // libpmix's server, of which a process has one. A thread of ours carries out the runner's orders,
 // one after another; an order that the library never answers holds up the others, and the runner
-// ends this process. What the ranks ask comes on the library's threads and goes to the runner.
+// ends this process. The ranks' requests come on the library's threads and go to the runner.
 
 #include <pmix_server.h>
 
@@ -41,7 +41,7 @@ class Server {
 
   [[noreturn]] void serve();
 
-  // For the library's callbacks (requests.cc).
+  // The channel for the library's callbacks (requests.cc).
   Channel& runner() { return runner_; }
   OpenCalls& calls() { return calls_; }
   bool is_of_job(const pmix_proc_t& proc) const { return job_ == proc.nspace; }

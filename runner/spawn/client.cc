@@ -24,7 +24,7 @@ void append(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A memfd whose contents cannot change any more.
+// Makes a memfd whose contents cannot change any more.
 Result<io::Fd> sealed(const std::string& bytes) {
   io::Fd fd(memfd_create("lockstep-rank", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return errno_error(errno, "memfd_create for a rank's arguments");
@@ -142,7 +142,7 @@ void Client::kill_all() {
   if (!send({kMagic, Type::kill_all, kAll, 0, 0}, nullptr, 0)) lose();
 }
 
-// A signal that is sent repeatedly is kept once.
+// Keeps an order; a signal that is sent repeatedly is kept once.
 Status Client::keep(const Header& header, const int* fds, int count) {
   const bool is_repeated =
       count == 0 && !kept_.empty() && kept_.back().header.type == header.type &&

@@ -21,15 +21,15 @@
 
 namespace lockstep::spawn {
 
-// Everything about one rank's process, or that of a kept program (protocol.h).
+// The start parameters of a rank's process, or of a kept program's (protocol.h).
 struct RankProcess {
   std::string program;  // a path, or a bare name to look up in `path`
-  std::string path;     // PATH of the lookup
+  std::string path;     // the PATH for the lookup
   std::string cwd = "/";
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
   std::vector<std::string> cgroup_procs;  // cgroup.procs files of the cgroups to join
-  std::vector<int> cpus;                  // empty = unchanged
+  std::vector<int> cpus;                  // empty: the cpus stay unchanged
   std::vector<RlimitEntry> rlimits;
   bool set_ids = false;
   std::uint32_t uid = 0, gid = 0;
@@ -59,8 +59,8 @@ class Client {
   // Starts `program` and waits until it runs. Call it before any thread exists.
   static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& program,
                                                 const Namespaces& namespaces, Events events);
-  // For a lockstep-spawn that is not our child and connects later (in a container): orders are kept
-  // until connect() is called.
+  // Makes a client for a lockstep-spawn that is not our child and connects later (in a container):
+  // orders are kept until connect() is called.
   static std::unique_ptr<Client> expect(io::EventLoop& loop, Events events);
   void connect(io::Fd socket);
   // Closes the socket. If lockstep-spawn is our child, waits until it has killed everything and
@@ -78,9 +78,9 @@ class Client {
   void signal(int id, int signal_number);
   void end(int id);  // a kept program and all that it started
   void signal_all(int signal_number);
-  void warn_all(int signal_number);  // only processes that handle it
+  void warn_all(int signal_number);  // signals only processes that handle it
   void kill_all();
-  int pid() const { return pid_; }  // -1: not our child
+  int pid() const { return pid_; }  // -1: it is not our child
 
  private:
   struct Order {
@@ -104,7 +104,7 @@ class Client {
   io::Fd socket_;
   int pid_;
   Events events_;
-  std::deque<Order> kept_;  // orders not yet sent
+  std::deque<Order> kept_;  // the orders that are not sent yet
 };
 
 }  // namespace lockstep::spawn

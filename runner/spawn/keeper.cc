@@ -29,7 +29,8 @@ long long now_ms() {
   return now.tv_sec * 1000LL + now.tv_nsec / 1'000'000;
 }
 
-// Otherwise readers of pipes that were open at the fork would not see their ends.
+// Closes all descriptors but two. Otherwise readers of pipes that were open at the fork would not
+// see their ends.
 void close_all_but(int one, int other) {
   const auto low = static_cast<unsigned>(one < other ? one : other);
   const auto high = static_cast<unsigned>(one < other ? other : one);
@@ -38,8 +39,9 @@ void close_all_but(int one, int other) {
   close_range(high + 1, ~0U, 0);
 }
 
-// When memory is short, an attached program is killed before the rank. It uses small pages only:
-// Linux frees the huge pages of a killed process only after it has chosen the next one to kill.
+// Lets an attached program be killed before the rank when memory is short. It uses small pages
+// only: Linux frees the huge pages of a killed process only after it has chosen the next one to
+// kill.
 void be_first_to_go() {
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -61,7 +63,7 @@ class Keeper {
   }
 
  private:
-  // True: no process is left.
+  // Reaps ended processes. True: no process is left.
   bool reap() {
     while (true) {
       int status = 0;
@@ -90,7 +92,7 @@ class Keeper {
 
   const int program_, signals_;
   int status_ = 0;
-  long long kill_at_ = -1;  // -1: the program runs
+  long long kill_at_ = -1;  // -1 while the program runs
   bool is_ordered_ = false;
   int rounds_ = 0;
 };

@@ -16,7 +16,8 @@ struct KeeperPipes {
   int keeper = -1;  // the pid of the program (int), once forked; at the end its wait status (int)
 };
 
-// In the child of lockstep-spawn, with all signals blocked. `place.parent`: lockstep-spawn.
+// Runs the keeper in the child of lockstep-spawn, with all signals blocked. `place.parent`:
+// lockstep-spawn.
 [[noreturn]] void keep(const MappedBlock& block, const int stdio[3], const KeeperPipes& pipes,
                        const Place& place);
 

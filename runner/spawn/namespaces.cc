@@ -47,7 +47,7 @@ Status become(const std::string& program, int socket) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return errno_error(errno, "/dev/null");
   if (dup2(null, 0) < 0 || dup2(null, 1) < 0) return errno_error(errno, "dup2");
-  // Moved up first, because fd 3 may be the socket itself or the status pipe.
+  // The socket is moved up first, because fd 3 may be the socket itself or the status pipe.
   const int safe = fcntl(socket, F_DUPFD_CLOEXEC, 64);
   if (safe < 0 || dup2(safe, kSocketFd) < 0) return errno_error(errno, "dup2 of the spawn socket");
   close_range(kSocketFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -78,8 +78,8 @@ int run_child(void* argument) {
   _exit(125);
 }
 
-// Like vfork: the child runs in our memory while we wait until it executes another program or ends.
-// A copy of our memory would cost more than everything else it does.
+// Clones like vfork: the child runs in our memory while we wait until it executes another program
+// or ends. A copy of our memory would cost more than everything else it does.
 int clone_for(const Start& start, int flags) {
   constexpr std::size_t kStack = 256 << 10;
   const auto stack = std::make_unique_for_overwrite<char[]>(kStack);

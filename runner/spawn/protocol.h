@@ -26,8 +26,8 @@
 // lockstep-spawn with PR_SET_PTRACER, so that where Yama's ptrace_scope is 1 a kept program may
 // trace it; the mark is not inherited by a rank's children.
 //
-// A kept program runs below a keeper (keeper.h), and is no rank: `signal` and `warn` to kAll leave
-// it out.
+// A kept program runs below a keeper (keeper.h), and is not a rank: `signal` and `warn` to kAll
+// leave it out.
 
 #include <cstdint>
 
@@ -36,14 +36,14 @@ namespace lockstep::spawn {
 inline constexpr int kSocketFd = 3;
 inline constexpr std::int32_t kAll = -1;
 inline constexpr std::uint32_t kMagic = 0x4c535031;  // "LSP1"
-inline constexpr int kStartFds = 4;                  // memfd, stdin, stdout, stderr
-inline constexpr int kMaxFds = kStartFds + 1;        // and the connection
+inline constexpr int kStartFds = 4;  // the descriptors of a start: memfd, stdin, stdout, stderr
+inline constexpr int kMaxFds = kStartFds + 1;  // the start's descriptors and the connection
 // Scripts use descriptors up to 9 by number; shells take free ones from 10 upwards.
 inline constexpr int kConnectionFd = 20;
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
 
 // Flags of `start`.
-inline constexpr std::int32_t kKept = 1;      // below a keeper
+inline constexpr std::int32_t kKept = 1;      // the program runs below a keeper
 inline constexpr std::int32_t kTerminal = 2;  // stdin becomes the controlling terminal
 
 enum class Type : std::uint32_t {
@@ -59,8 +59,8 @@ enum class Type : std::uint32_t {
   empty = 14,
 };
 
-// Where a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at `exec` into
-// 126.
+// The step in which a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at
+// `exec` into 126.
 enum class SpawnStage : std::int32_t {
   fork = 1,
   chdir,
@@ -78,7 +78,7 @@ struct Header {
   std::int32_t id = 0;
   std::int32_t value = 0;  // flags, pid, signal, wait status or errno
   std::int32_t stage = 0;  // SpawnStage, in `failed`
-  // In `exited`: cpu time, and the most resident memory of one process. As wait4(2) has them: of
+  // For `exited`: cpu time, and the most resident memory of one process, as wait4(2) has them: of
   // the rank and of the descendants that were waited for.
   std::uint32_t largest_kib = 0;
   std::uint64_t cpu_us = 0;
@@ -94,7 +94,8 @@ struct StartBlock {
   std::uint32_t strings_bytes = 0;
 };
 
-// `at_most` = 1: a value above the current hard limit is lowered to it instead of failing.
+// A limit to set. `at_most` = 1: a value above the current hard limit is lowered to it instead of
+// failing.
 struct RlimitEntry {
   std::uint32_t resource = 0, at_most = 0;
   std::uint64_t soft = 0, hard = 0;

@@ -69,7 +69,8 @@ bool set_stdio(const int stdio[3]) {
   return true;
 }
 
-// The connection's number may be that of the error pipe, which is moved away first.
+// Puts the connection on its number. The error pipe may have that number, so it is moved away
+// first.
 bool set_connection(int connection, int* error_fd) {
   if (connection < 0) return true;
   const int from = fcntl(connection, F_DUPFD_CLOEXEC, kConnectionFd + 1);
@@ -139,7 +140,8 @@ void become_rank(const MappedBlock& block, const int stdio[3], int connection, i
     fail(error_fd, SpawnStage::stdio);
   if (place.terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail(error_fd, SpawnStage::stdio);
   if (!set_ids(block)) fail(error_fd, SpawnStage::ids);
-  // Set after the ids, because changing them clears it. The parent may have died before it was set.
+  // The signal is set after the ids, because changing them clears it. The parent may have died
+  // before it was set.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(error_fd, SpawnStage::fork);
   if (getppid() != place.parent) _exit(127);
   // Fails on a kernel without Yama, which needs no permission for this.

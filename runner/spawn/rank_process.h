@@ -17,11 +17,12 @@ struct Place {
   bool terminal = false;  // stdin becomes the controlling terminal
 };
 
-// `stdio`: they become fds 0, 1 and 2. `connection`: it becomes kConnectionFd; -1: none.
+// Becomes the rank. `stdio`: they become fds 0, 1 and 2. `connection`: it becomes kConnectionFd;
+// -1: none.
 [[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int connection,
                               int error_fd, const Place& place);
 
-// For whoever could not even fork.
+// Reports a failure, also when not even a fork succeeded.
 [[noreturn]] void fail(int error_fd, SpawnStage stage);
 
 }  // namespace lockstep::spawn

@@ -58,7 +58,7 @@ int Spawner::run() {
         polled.push_back({rank.error_fd, POLLIN, 0});
         starting.push_back(rank.pid);
       }
-    // While killing, looks without a signal, too: a new child may have come in between.
+    // While killing, it looks without a signal, too: a new child may have come in between.
     const int timeout_ms = !killing_ ? -1 : kill_rounds_ < 10 ? 1 : 20;
     if (poll(polled.data(), polled.size(), timeout_ms) < 0 && errno != EINTR) return 1;
     for (std::size_t i = 2; i < polled.size(); ++i)
@@ -86,7 +86,7 @@ void Spawner::receive() {
   message.msg_controllen = sizeof control;
   const ssize_t length = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  // Closed, or the sender is not our runner.
+  // The socket is closed, or the sender is not our runner.
   if (length != sizeof header || header.magic != kMagic) {
     open_ = false;
     killing_ = quitting_ = true;
@@ -176,7 +176,7 @@ void Spawner::finish_start(Rank& rank) {
 
 void Spawner::signal_rank(const Rank& rank, int signal_number) {
   if (!rank.is_kept()) {
-    // Before the child calls setsid there is no such group, so only the process gets the signal.
+    // Before the child calls setsid the group does not exist, so only the process gets the signal.
     if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
     return;
   }
@@ -194,8 +194,8 @@ void Spawner::end_kept(int id) {
     if (rank.id == id && rank.is_kept()) kill(rank.pid, kEndKeeper);
 }
 
-// Only programs that handle the signal get it: it would end others, such as a shell that waits for
-// the program.
+// Sends the signal to programs that handle it alone: it would end others, such as a shell that
+// waits for the program.
 void Spawner::warn_ranks(int signal_number) {
   for (const Rank& rank : ranks_)
     if (!rank.is_kept())

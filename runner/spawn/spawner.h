@@ -48,7 +48,7 @@ class Spawner {
   bool killing_ = false;
   bool quitting_ = false;
   int kill_rounds_ = 0;
-  std::vector<Rank> ranks_;  // the live ones
+  std::vector<Rank> ranks_;  // the live ranks
 };
 
 }  // namespace lockstep::spawn

@@ -22,7 +22,7 @@ const char* name_of(SpawnStage stage) {
   return "start";
 }
 
-// execve returns ENOENT also for a script whose interpreter is missing.
+// The text of a failed exec, which returns ENOENT also for a script whose interpreter is missing.
 std::string exec_error(const std::string& program, int error) {
   const bool is_path = program.find('/') != std::string::npos;
   return fmt::format("{}{}: {}", program,

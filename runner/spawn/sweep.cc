@@ -21,13 +21,13 @@ struct Entry {
   int group = 0;
   int foreground = -1;                 // foreground process group of its terminal
   bool has_executed = true;            // false: a forked copy of its parent
-  unsigned long long start_ticks = 0;  // since boot
+  unsigned long long start_ticks = 0;  // in ticks since the boot
 };
 
 constexpr unsigned kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of linux/sched.h
 
-// From /proc/PID/stat, whose second field is a name of any characters, in parentheses. Parent 0:
-// the process is gone.
+// Reads a process from /proc/PID/stat, whose second field is a name of any characters, in
+// parentheses. Parent 0: the process is gone.
 Entry look_at(int pid) {
   char text[1024];
   std::snprintf(text, sizeof text, "/proc/%d/stat", pid);
@@ -52,8 +52,8 @@ Entry look_at(int pid) {
   return entry;
 }
 
-// Between fork and exec a shell's child still has the shell's handlers. The signal could reach the
-// program that it then executes.
+// Whether a process may be about to execute a program. Between fork and exec a shell's child still
+// has the shell's handlers, and the signal could reach the program that it then executes.
 bool may_be_about_to_execute(const Entry& process) {
   if (process.has_executed) return false;
   timespec now{};

@@ -9,9 +9,9 @@ namespace lockstep::spawn {
 // The descendants of `root`, from one scan of /proc; children after their parents.
 std::vector<int> descendants_of(int root);
 
-// The processes of a group that have a handler for the signal, from one scan of /proc. Without
-// those that were forked within the last second and have not executed a program: what such a
-// process is about to become may handle nothing.
+// The processes of a group that have a handler for the signal, from one scan of /proc. Processes
+// that were forked within the last second and have not executed a program are left out: the program
+// that they will execute may handle nothing.
 std::vector<int> handlers_in_group(int group, int signal_number);
 
 // The process group that gets a signal for a child of `parent`: the foreground group of its

@@ -12,8 +12,8 @@
 
 namespace lockstep::runner {
 
-// Adds to the job's environment_variables those of the activation that the job does not set, and
-// PATH with the activation's folders first, unless the job sets PATH itself.
+// Adds the activation's variables that the job does not set to its environment_variables, and PATH
+// with the activation's folders first, unless the job sets PATH itself.
 void activate(const Activation& activation, std::map<std::string, std::string>* variables);
 
 // Does the same for an image. The image's HOME is root's, so it is left out unless the ranks are

@@ -1,6 +1,6 @@
 #pragma once
-// Which cpus a rank may use (lockstep.binding). If there are more ranks than cpus, all ranks share
-// the whole allotment and are told to yield (GangContext::oversubscribed).
+// Chooses the cpus that a rank may use (lockstep.binding). If there are more ranks than cpus, all
+// ranks share the whole allotment and are told to yield (GangContext::oversubscribed).
 
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@ Result<std::string> shell_for(const LaunchContext& context) {
                     "as words after --");
 }
 
-// The rank runs the program that the job names.
+// Sets the program that the job names as the rank's command.
 Status set_own_command(const LaunchContext& context, spawn::RankProcess& process) {
   const Command& command = context.gang->assignment.spec.command;
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {
@@ -31,7 +31,7 @@ Status set_own_command(const LaunchContext& context, spawn::RankProcess& process
   return {};
 }
 
-// A script starts Ray's ranks, so an image without a shell cannot run them.
+// Sets Ray's command. A script starts Ray's ranks, so an image without a shell cannot run them.
 Status set_ray_command(const LaunchContext& context, spawn::RankProcess& process) {
   TRY_ASSIGN(const std::string shell, shell_for(context));
   process.argv = ray_words(*context.gang, shell, process.argv);

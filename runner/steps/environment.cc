@@ -20,7 +20,8 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
   };
 }
 
-// A bootstrap's server is outside the ranks' mounts and names files by their own paths.
+// The short path of a file. A bootstrap's server is outside the ranks' mounts and names files by
+// their own paths.
 std::string by_short_path(const GangContext& gang, const std::string& value) {
   const std::string below = gang.tmp_directory + "/";
   return value.starts_with(below) ? gang.rank_tmp() + value.substr(below.size() - 1) : value;

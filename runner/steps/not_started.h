@@ -8,7 +8,7 @@
 
 namespace lockstep::runner {
 
-// `error`: the errno of `stage`.
+// The reason for a failed start. `error`: the errno of `stage`.
 Why start_failure_of(const std::string& program, int error, spawn::SpawnStage stage);
 
 }  // namespace lockstep::runner

@@ -45,7 +45,7 @@ std::string make_folder(const GangContext& gang) {
       link, shell_quoted(gang.tmp_directory));
 }
 
-// Without these options Ray would use the whole machine.
+// The options without which Ray would use the whole machine.
 std::string resources(const GangContext& gang) {
   const Allotment& allotment = gang.assignment.allotment;
   return fmt::format(" --num-cpus={} --num-gpus={}", allotment.cpus.size(), allotment.gpus.size());

@@ -2,7 +2,7 @@
 // The commands of Ray's ranks. Rank 0 starts the head of a Ray cluster on its node, and then
 // becomes the job's command; the rank of any other node is a Ray worker until it is ended. All of
 // Ray's processes descend from their rank. `ray stop` is never called: it ends all of the user's
-// Ray processes on the machine, also those of other jobs.
+// Ray processes on the machine, also other jobs'.
 
 #include <string>
 #include <vector>

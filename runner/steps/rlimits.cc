@@ -9,8 +9,9 @@ spawn::RlimitEntry soft_at_most(__rlimit_resource_t resource, std::uint64_t soft
   return {static_cast<std::uint32_t>(resource), 1, soft, RLIM_INFINITY};
 }
 
-// A limit of 0 counts for files only; with 1 the kernel does not start a program that reads cores
-// either. The hard limit stays, so that a command can still use `ulimit -c`.
+// The limit for core files. A limit of 0 counts for files only; with 1 the kernel does not start a
+// program that reads cores either. The hard limit stays, so that a command can still use `ulimit
+// -c`.
 std::uint64_t core_limit(CoreFile core) {
   switch (core) {
     case CoreFile::off: break;
@@ -22,9 +23,10 @@ std::uint64_t core_limit(CoreFile core) {
 
 }  // namespace
 
-// Core files are written if the job asks for them. RDMA pins memory, so that soft limit becomes the
-// hard one, and root's ranks get no limit where the kernel allows it. nofile is not raised above
-// its hard limit: programs that close every possible descriptor would never finish.
+// Sets limits. Core files are written if the job asks for them. RDMA pins memory, so that soft
+// limit becomes the hard one, and root's ranks get no limit where the kernel allows it. nofile is
+// not raised above its hard limit: programs that close every possible descriptor would never
+// finish.
 Status set_rlimits(const LaunchContext& context, RankLaunch& rank) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);

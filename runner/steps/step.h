@@ -41,7 +41,7 @@ struct LaunchStep {
   Status (*apply)(const LaunchContext& context, RankLaunch& rank);
 };
 
-// `text` with the expressions of data inputs and outputs replaced.
+// Returns `text` with the expressions of data inputs and outputs replaced.
 std::string put_in_paths(const LaunchContext& context, const std::string& text);
 
 // Runs every step, in order. An error names the step.

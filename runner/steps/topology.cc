@@ -18,7 +18,7 @@ void Topology::Free::operator()(void* topology) const {
 }
 
 Result<Topology> Topology::load(const std::string& synthetic) {
-  // Its plugins would load OpenCL, CUDA and X11 into this process.
+  // Disables hwloc's plugins, which would load OpenCL, CUDA and X11 into this process.
   setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) return failed("init");

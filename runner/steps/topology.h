@@ -14,11 +14,12 @@ class Topology {
  public:
   enum class Level { numa_node, core };
 
-  // `synthetic`: instead of this machine, such as "numa:2 core:4 pu:2" (hwloc(7)).
+  // Loads the topology. `synthetic`: instead of this machine, such as "numa:2 core:4 pu:2"
+  // (hwloc(7)).
   static Result<Topology> load(const std::string& synthetic = "");
 
-  // `cpus` by the NUMA node or core that they are in, without the empty ones. A cpu that hwloc does
-  // not know is left out.
+  // Groups `cpus` by their NUMA node or core, without empty groups. A cpu that hwloc does not know
+  // is left out.
   std::vector<std::vector<int>> group(const std::vector<int>& cpus, Level level) const;
 
  private:

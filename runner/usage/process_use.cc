@@ -94,7 +94,8 @@ std::optional<int> parse_own_pid(std::string_view status) {
   return own;
 }
 
-// v1 has separate names for counts that include the cgroups below; v2 always includes them.
+// Reads resident memory. v1 has separate names for counts that include the cgroups below; v2 always
+// includes them.
 std::optional<Bytes> parse_resident(std::string_view memory_stat) {
   std::optional<std::uint64_t> anonymous, mapped;
   each_line(memory_stat, [&](std::string_view line) {

@@ -13,18 +13,20 @@ namespace lockstep::runner {
 
 struct ProcessUse {
   int pid = 0, parent = 0;
-  std::uint64_t cpu_ticks = 0;  // its own time and that of the children that it waited for
+  // the process's own time and the time of the children that it waited for
+  std::uint64_t cpu_ticks = 0;
   std::uint64_t resident_pages = 0;
 };
-// nullopt: the text is not of /proc/PID/stat.
+// Reads /proc/PID/stat; nullopt: the text has another form.
 std::optional<ProcessUse> parse_stat(std::string_view text);
 
 struct ProcessIo {
-  std::uint64_t read = 0, written = 0;  // bytes from and to storage, with those of its children
+  std::uint64_t read = 0, written = 0;  // bytes from and to storage, also of its children
 };
 std::optional<ProcessIo> parse_io(std::string_view text);
 
-// The pid by which the process knows itself, in the innermost pid namespace; nullopt: not said.
+// The pid by which the process knows itself, in the innermost pid namespace; nullopt: the text
+// lacks it.
 std::optional<int> parse_own_pid(std::string_view status);
 
 // Anonymous memory and mapped files of the cgroup and those below it: what a process tree's

@@ -80,7 +80,7 @@ std::vector<ProcessUse> RankSampler::all_processes() const {
   return all;
 }
 
-// If lockstep-spawn is in this pid namespace, its pids are valid here.
+// Finds our pids of the ranks. If lockstep-spawn is in this pid namespace, its pids are valid here.
 void RankSampler::find_our_pids(int spawn_pid, const std::vector<ProcessUse>& all) {
   for (const ProcessUse& process : all) {
     if (process.parent != spawn_pid) continue;

@@ -1,8 +1,8 @@
 #pragma once
-// Samples what the ranks of this node use: cpu, memory, bytes from and to storage, and since when
-// they have done nothing. A rank's processes are those of its cgroup; without cgroups they are the
-// rank and its descendants, and memory that they share is counted in each. It only reads; it
-// decides nothing.
+// Samples the resources of this node's ranks: cpu, memory, bytes from and to storage, and since
+// when they have done nothing. A rank's processes are the processes of its cgroup; without cgroups
+// they are the rank and its descendants, and memory that they share is counted in each. It only
+// reads; it decides nothing.
 
 #include <cstdint>
 #include <functional>
@@ -23,12 +23,12 @@ class RankSampler {
   explicit RankSampler(Duration every, std::string root = "")
       : every_(every), root_(std::move(root)) {}
 
-  // `pid` as lockstep-spawn knows it, which may be in another pid namespace than we.
+  // Adds a rank. `pid` as lockstep-spawn knows it, which may be in another pid namespace than ours.
   void started(Instant now, int rank, int pid);
   // The kernel's numbers for the rank and the descendants that were waited for: their cpu time, and
   // the most resident memory of one of them.
   void exited(int rank, Duration cpu_time, Bytes largest);
-  // When to call sample(); never() while no rank lives.
+  // The time of the next sample(); never() while no rank lives.
   Instant next_sample() const { return next_; }
 
   struct Look {
@@ -63,7 +63,7 @@ class RankSampler {
   std::map<int, Rank> ranks_;
   Instant next_ = Instant::never();
   std::uint64_t logged_ = 0;
-  Instant active_;  // when samples last showed that a rank did something
+  Instant active_;  // the time at which samples last showed that a rank did something
 };
 
 }  // namespace lockstep::runner

@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint64_t kMuchLessCpu = 20;
 constexpr int kDeepestWrapper = 16;
 
-// If only the wait channel is known, sockets to peers decide what is likely.
+// The activity of a thread of which only the wait channel is known: sockets to peers decide what is
+// likely.
 Doing doing_of_unknown(const RankLook& look, const ThreadLook& thread) {
   const bool has_peers = look.peers && look.peers->sockets > 0;
   const bool is_receiving = thread.call == "recvmsg" || thread.call == "poll" ||

@@ -29,8 +29,8 @@ struct ReasonBits {
   unsigned long long bits;
   const char* word;
 };
-// nvmlClocksThrottleReason…; reasons that slow nothing are left out: an idle GPU, clocks that a
-// person set.
+// The reasons of nvmlClocksThrottleReason…; those that slow nothing are left out: an idle GPU,
+// clocks that a person set.
 constexpr ReasonBits kReasons[] = {
     {0x20 | 0x40, "thermal"},  // SwThermalSlowdown, HwThermalSlowdown
     {0x04 | 0x80, "power"},    // SwPowerCap, HwPowerBrakeSlowdown
@@ -51,7 +51,7 @@ class ClockLibrary {
   }
   bool begin() const { return is_whole_ && init_ != nullptr && init_() == 0; }
 
-  // In PCI order; NVML's order may differ.
+  // The devices in PCI order; NVML's order may differ.
   std::vector<ClockDevice> devices() const {
     std::map<std::string, ClockDevice> by_place;
     unsigned count = 0;

@@ -18,7 +18,7 @@ namespace lockstep::runner {
 // `reasons`: the bits of nvmlDeviceGetCurrentClocksThrottleReasons.
 std::string held_by(unsigned long long reasons);
 
-// $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
+// The library's path: $LOCKSTEP_NVML_LIBRARY; if it is not set, libnvidia-ml.so.1.
 std::string nvml_for_clocks();
 
 class GpuClocks {

@@ -1,8 +1,8 @@
 #pragma once
-// The watch over the ranks of this node, as the runner has it: it takes what the runner knows of
+// The watch over the ranks of this node, as the runner has it: it takes the runner's facts about
 // them, looks at them every kWatchEvery on a thread of its own, takes the stacks of those that do
-// not move, and tells a RankStanding of each. It decides nothing about ranks. What it cannot do,
-// for want of threads, descriptors or rights, it says once in the runner's log, and goes on.
+// not move, and tells a RankStanding of each. It decides nothing about ranks. If threads,
+// descriptors or rights are missing, it reports that once in the runner's log, and goes on.
 
 #include <cstdint>
 #include <functional>
@@ -30,11 +30,11 @@ class NodeWatch {
   // Values that stay the same while ranks run.
   struct Settings {
     int node_rank = 0;
-    bool meets_at_pmix = false;   // an MPI job
+    bool meets_at_pmix = false;   // true for an MPI job
     bool meets_at_store = false;  // a job with a rendezvous on MASTER_PORT
     PeerFacts peers;
     int pmix_pid = -1;
-    // lockstep.hang_after: from nearly then on, stacks are taken. Zero: never.
+    // Stacks are taken from shortly before this time, lockstep.hang_after. Zero: never.
     Duration stacks_after{0};
     std::optional<std::uint16_t> ras_port;  // the port of NCCL's RAS; nullopt: RAS is not asked
     // The GPUs of each rank, by their indexes on this node.
@@ -45,7 +45,7 @@ class NodeWatch {
     std::function<std::string(int rank)> cgroup;
     // Bytes and lines in a rank's logs.
     std::function<std::pair<std::int64_t, std::int64_t>(int rank)> logged;
-    std::function<void(const RankStandings&)> told;  // after each look
+    std::function<void(const RankStandings&)> told;  // called after each look
   };
 
   NodeWatch(io::EventLoop& loop, io::Clock& clock, AttachPlace& place, AttachFacts facts,
@@ -53,12 +53,13 @@ class NodeWatch {
   NodeWatch(const NodeWatch&) = delete;
   NodeWatch& operator=(const NodeWatch&) = delete;
 
-  // `pid` as lockstep-spawn has it. `code`: of a signal 128 + its number.
+  // Tells of a started or ended rank. `pid` as lockstep-spawn has it. `code`: for a signal 128 +
+  // its number.
   void rank_started(int rank, int pid);
   void rank_exited(int rank, int code);
   void rank_connected(int rank);
   void rank_finalized(int rank);
-  // All ranks of this node have entered a fence of PMIx; or the fence is over.
+  // Tells that all ranks of this node have entered a fence of PMIx, or that the fence is over.
   void fence_entered();
   void fence_over();
 
@@ -71,7 +72,7 @@ class NodeWatch {
 
   const RankStandings& standings() const { return standings_; }  // the standings of the last look
 
-  // From lockstep-spawn, for ids from kFirstWatchId on.
+  // Called by lockstep-spawn for ids from kFirstWatchId on.
   void tool_failed(int id, int error, spawn::SpawnStage stage) { stacks_.failed(id, error, stage); }
   void tool_exited(int id, int wait_status) { stacks_.exited(id, wait_status); }
   void spawn_lost() { stacks_.spawn_lost(); }

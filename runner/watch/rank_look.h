@@ -1,6 +1,6 @@
 #pragma once
-// What was seen of one rank at one moment: its processes, what their threads are blocked on, and
-// counters that only grow. Plain values, which RankReader fills and RankTrack evaluates.
+// A look at one rank at one moment: its processes, what their threads are blocked on, and counters
+// that only grow. Plain values, which RankReader fills and RankTrack evaluates.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct ProcessLook {
   ThreadStat stat;
   int own_pid = 0;  // the pid that the ranks of its node see
   int tracer = 0;   // 0: no process traces it, or it was not examined
-  ThreadLook main;  // its first thread
+  ThreadLook main;  // the first thread of the process
   friend bool operator==(const ProcessLook&, const ProcessLook&) = default;
 };
 
@@ -28,7 +28,8 @@ struct ProcessLook {
 struct ThreadCounts {
   int all = 0, running = 0, device = 0;
   int at_peers = 0, at_store = 0, at_locks = 0, at_timers = 0, at_listeners = 0, at_others = 0;
-  // Something beside these threads may release a lock: a signal handler, or another process.
+  // True if something beside these threads may release a lock: a signal handler, or another
+  // process.
   bool may_be_freed = false;
   ThreadLook at_peer;  // one thread that waits for a peer
   friend bool operator==(const ThreadCounts&, const ThreadCounts&) = default;
@@ -36,7 +37,7 @@ struct ThreadCounts {
 
 struct RankLook {
   Instant taken;
-  std::vector<ProcessLook> processes;   // the rank's own first; empty: it was not seen
+  std::vector<ProcessLook> processes;  // the rank's own process first; empty: the rank was not seen
   std::optional<ThreadCounts> threads;  // nullopt: they were not looked at one by one
   std::optional<PeerTotals> peers;      // nullopt: the sockets were not read
   int pmix_connections = 0;

@@ -29,7 +29,7 @@ class RankReader {
   struct Request {
     int rank = 0;
     int pid = 0;         // the pid as lockstep-spawn sees it
-    std::string cgroup;  // whose members its processes are among; "": none
+    std::string cgroup;  // the cgroup that has its processes; "": none
   };
   struct Place {
     int spawn_pid = -1;  // the parent of the ranks, as we have it; -1: unknown
@@ -37,13 +37,13 @@ class RankReader {
   };
   // Begins a sample. Finds the processes of these ranks, which are those that live.
   void begin(const Place& place, const std::vector<Request>& ranks);
-  // In our pid namespace: some process of the ranks, in whose network namespace they are; -1: none.
+  // A process of the ranks, in our pid namespace, in whose network namespace they are; -1: none.
   int any_pid() const;
 
   // Tells `owners` which of the ranks and the PMIx server has which socket.
   void find_owners(SocketOwners& owners) const;
 
-  // `table`: nullptr where the sockets could not be read.
+  // Looks at a rank. `table`: nullptr if the sockets could not be read.
   RankLook look(int rank, bool closely, const SocketTable* table, const SocketOwners& owners) const;
   // Values that change seldom and cost more: the speed of its cpu, and how long its cpu quota
   // stopped it.
@@ -60,7 +60,7 @@ class RankReader {
   struct Found {
     ThreadStat top;
     std::vector<ThreadStat> below;
-    std::vector<std::string> quota_files;  // cpu.stat of its cgroups
+    std::vector<std::string> quota_files;  // the files cpu.stat of its cgroups
     bool knows_quota_files = false;
   };
   std::vector<ThreadStat> members(const Request& rank) const;

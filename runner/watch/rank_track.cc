@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Helper threads of libraries cause this much activity while their rank waits.
+// The activity that helper threads of libraries cause while their rank waits.
 constexpr std::uint64_t kNoiseFaults = 256;   // faults in kWatchEvery
 constexpr std::uint64_t kNoiseBytes = 4'096;  // bytes read and written, in a window
 constexpr std::int64_t kNoiseOfNccl = 4'096;  // bytes on one socket: keep-alives of RAS
@@ -45,7 +45,8 @@ const ProcessLook* same_process(const RankLook& look, const ThreadStat& stat) {
   return nullptr;
 }
 
-// Stopped by a debugger or a profiler. The rank's first process may be a shell above this one.
+// Whether a process is stopped by a debugger or a profiler. The rank's first process may be a shell
+// above this one.
 bool is_traced(const ProcessLook& process) {
   return process.stat.state == 't' || (process.stat.state == 'T' && process.tracer != 0);
 }
@@ -56,8 +57,8 @@ bool may_be_woken(const ThreadCounts& threads) {
          threads.may_be_freed;
 }
 
-// A child that the rank itself stopped, or that somebody stopped while it helped, does not stop the
-// rank. The rank's program, below the shell that started it, does.
+// Whether a rank is stopped. A child that the rank itself stopped, or that somebody stopped while
+// it helped, does not stop the rank. The rank's program, below the shell that started it, does.
 bool is_stopped(const RankLook& look, const ProcessLook& working) {
   constexpr std::string_view kShells[] = {"sh",   "bash", "dash",    "zsh",  "ksh",
                                           "fish", "time", "timeout", "nice", "setsid"};
@@ -248,10 +249,10 @@ void RankTrack::take_hindrances(const RankLook& look, const Step& step) {
 
 // ---- what it does -------------------------------------------------------------------------------
 
-// The process whose main thread shows what the rank does.
+// The process whose main thread shows the rank's activity.
 std::size_t RankTrack::telling_process(const RankLook& look, const Step& step) {
   const std::size_t at = working_process(look);
-  // A worker that works while its rank waits for it shows what the rank does.
+  // A worker that works while its rank waits for it shows the rank's activity.
   if (step.milli[at] >= kBusyMilli || !may_have_workers(look.processes[at].main.on)) return at;
   for (std::size_t i = 0; i < look.processes.size(); ++i) {
     const bool works =
@@ -298,7 +299,7 @@ void RankTrack::judge(const RankLook& look, const Step& step) {
   if (std::exchange(last_key_, key) != key) standing_.doing_since = look.taken;
 }
 
-// Its stack takes precedence, unless the rank has moved since.
+// Follows the rank's stack, which takes precedence unless the rank has moved since.
 void RankTrack::obey_stack(const RankLook& look, const ProcessLook& process) {
   const Doing doing = standing_.doing;
   const bool is_told = stack_ && stack_->taken >= standing_.since &&

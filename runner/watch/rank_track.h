@@ -1,14 +1,14 @@
 #pragma once
-// Follows one rank from look to look: since when nothing of it has moved, what it does, and when
-// its stack is worth the moment that a tool holds it. Pure: looks, facts and stacks come in, a
+// Follows one rank from look to look: since when nothing of it has moved, its activity, and when a
+// tool may stop it for a moment to read its stack. Pure: looks, facts and stacks come in, a
 // RankStanding comes out.
 //
 // What moves a rank: its log grows; bytes come from peers or go to them (beyond RAS's keep-alives
-// where NCCL is loaded), or such a socket opens or closes; it reads or writes; pages fault, as they
-// do of whoever allocates, compiles or loads; its processes come and go; collective counts, PMIx
-// connects and fences change; its stack differs. Cpu time alone is none, since ranks spin while
-// they wait. A time in which nobody could look, because the machine slept or was paused or a
-// debugger held the rank, counts as if it had not been.
+// where NCCL is loaded), or such a socket opens or closes; it reads or writes; pages fault, as in a
+// process that allocates, compiles or loads; its processes come and go; collective counts, PMIx
+// connects and fences change; its stack differs. Cpu time alone does not count, since ranks spin
+// while they wait. A time in which nobody could look, because the machine slept or was paused or a
+// debugger held the rank, does not count.
 
 #include <cstdint>
 #include <optional>
@@ -27,13 +27,14 @@ struct RankFacts {
   int rank = 0;
   int pid = 0;  // the pid as lockstep-spawn sees it
   bool lives = true;
-  int exit_code = 0;        // if it has ended; for a signal 128 + its number
+  int exit_code = 0;        // set if the rank has ended; for a signal 128 + its number
   std::string cgroup = {};  // the directory whose members its processes are among; "": none
   std::int64_t log_bytes = 0, log_lines = 0;
-  bool connected = false, finalized = false;  // PMIx, or PMI-1
-  std::string gpu_held = {};                  // see Hindrances
+  // whether it has connected to PMIx or PMI-1, and finalized
+  bool connected = false, finalized = false;
+  std::string gpu_held = {};  // see Hindrances
 };
-// The same for all ranks of this node.
+// Facts that are the same for all ranks of this node.
 struct NodeFacts {
   int node_rank = 0;
   bool meets_at_pmix = false;   // the job's ranks are expected to call MPI_Init
@@ -42,7 +43,7 @@ struct NodeFacts {
   bool in_fence = false;
 };
 
-// A rank that has not moved for this long is examined thread by thread.
+// The time without movement after which a rank is examined thread by thread.
 inline constexpr Duration kLookCloselyAfter = seconds(10);
 
 class RankTrack {
@@ -50,9 +51,9 @@ class RankTrack {
   explicit RankTrack(int rank) { standing_.rank = rank; }
 
   void take(const RankLook& look, const RankFacts& facts, const NodeFacts& node);
-  // `top`: nullopt if no stack could be taken.
+  // Takes a stack. `top`: nullopt if none could be taken.
   void take_stack(const std::optional<StackTop>& top, Instant at);
-  // RAS's newest answer, which holds for `at`.
+  // Takes RAS's newest answer, which holds for `at`.
   void take_counts(std::vector<CollectiveCount> counts, Instant at);
   void set_versions(Versions versions) { standing_.versions = std::move(versions); }
 
@@ -78,11 +79,11 @@ class RankTrack {
 
   RankStanding standing_;
   std::optional<RankLook> before_;
-  std::optional<RankLook> slow_before_;  // the last one with what is read seldom
+  std::optional<RankLook> slow_before_;  // the last look with the data that is read seldom
   bool has_met_ = false;
-  std::string last_key_;  // what it did at the previous look, and what it was blocked on
+  std::string last_key_;  // the activity at the previous look, and the object that blocked it
   std::optional<StackTop> stack_;
-  int asked_ = 0;           // stacks since `asked_since_`
+  int asked_ = 0;           // the stacks that were taken since `asked_since_`
   Instant asked_since_;     // == standing_.since, unless it has moved meanwhile
   int moves_by_stack_ = 0;  // consecutive moves that only a changed stack showed
 };

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kSlowEvery = 6;          // how many samples there are for each slow reading
 constexpr int kVersionsPerSample = 4;  // ranks for which one sample reads versions
-// Read more than once, since libraries may be loaded late.
+// The times at which versions are read again, since libraries may be loaded late.
 constexpr Duration kVersionsAfter[] = {seconds(60), minutes(5)};
-// Reading the sockets may take this part of one cpu's time, for each rank.
+// The part of one cpu's time that reading the sockets may take, for each rank.
 constexpr int kSocketsShare = 2'000;
 constexpr Duration kSocketsAtLeastEvery = seconds(30);
 constexpr Duration kStackAnswerWithin = minutes(5);
@@ -55,7 +55,7 @@ WatchResult RankWatch::sample(Instant now, const WatchLook& look) {
   return result;
 }
 
-// A node may have many sockets of other programs, so this is read less often.
+// Reads the sockets, less often than the rest: a node may have many sockets of other programs.
 void RankWatch::read_sockets(Instant now, const WatchLook& look, WatchResult* result) {
   const int pid = reader_.any_pid();
   if (now < read_sockets_at_ || pid <= 0) return;
@@ -114,7 +114,7 @@ void RankWatch::want_stack(Instant now, const WatchLook& look, int rank, Rank& o
   if (one.waits_for_stack && now - one.stack_asked < kStackAnswerWithin) return;
   one.waits_for_stack = false;
   const Doing doing = one.track.standing().doing;
-  // No tool may attach to these processes.
+  // A tool must not attach to these processes.
   if (doing == Doing::stopped || doing == Doing::device) return;
   const auto& ordered = look.stacks_now;
   const bool is_ordered = std::find(ordered.begin(), ordered.end(), rank) != ordered.end();

@@ -30,8 +30,9 @@ struct WatchLook {
   PeerFacts peers;
   NodeFacts node;
   std::vector<RankFacts> ranks;  // the ranks that were started
-  Duration stacks_after{0};      // when a rank that does not move gets its stack taken; 0: never
-  std::vector<int> stacks_now;   // ranks whose stack is taken whether they move or not
+  // the time after which a rank that does not move gets its stack taken; 0: never
+  Duration stacks_after{0};
+  std::vector<int> stacks_now;  // ranks whose stack is taken whether they move or not
 };
 
 struct WatchResult {
@@ -80,7 +81,7 @@ class RankWatch {
   std::map<int, std::vector<const TcpSocket*>> peers_;
   std::map<int, int> claims_;
   std::set<int> at_store_;
-  Instant read_sockets_at_;  // not before
+  Instant read_sockets_at_;  // sockets are not read before this time
   int versions_left_ = 0;    // how many may still be read in this sample
   std::map<int, Rank> ranks_;
 };

@@ -91,7 +91,7 @@ void StackAsk::take_lines() {
   lines_.erase(0, from);
 }
 
-// Some systems give no native frames, others none of Python.
+// Finishes the run of a tool. Some systems give no native frames, others none of Python.
 void StackAsk::finish() {
   run_.reset();
   const std::optional<Way> next = after(way_);

@@ -43,10 +43,11 @@ class StackAsk {
   // Kills the tools and tells nothing more: the part ends.
   void end();
 
-  // From lockstep-spawn, for ids from kFirstWatchId on.
+  // Called by lockstep-spawn for ids from kFirstWatchId on.
   void failed(int id, int error, spawn::SpawnStage stage);
   void exited(int id, int wait_status);
-  void spawn_lost() { is_over_ = true; }  // ends at the next expire()
+  // notes that the spawner is lost; ends at the next expire()
+  void spawn_lost() { is_over_ = true; }
 
   Instant next_deadline() const;
   void expire(Instant now);
@@ -74,7 +75,7 @@ class StackAsk {
   // The processes of this run, by the pid that the ranks of this node see.
   std::map<int, Asked> asked_;
   std::unique_ptr<StackRun> run_;
-  Instant run_at_;  // when it began
+  Instant run_at_;  // the time at which it began
   Way way_ = Way::python_and_native;
   std::string lines_;  // output whose last line is not complete
   int next_id_ = kFirstWatchId;

@@ -39,8 +39,8 @@ constexpr std::string_view kGpuLeads[] = {
     "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
     "cuStreamSynchronize",   "cuEventSynchronize",    "cuCtxSynchronize",
     "hipStreamSynchronize",  "hipDeviceSynchronize",  "hipEventSynchronize"};
-// Python files with the collectives of such libraries. Files beside them, as those of FSDP and
-// tensors, have frames around everything that a model computes or compiles, and do not count.
+// Python files with the collectives of such libraries. Files beside them, as FSDP's and tensors',
+// have frames around everything that a model computes or compiles, and do not count.
 constexpr std::string_view kRankFiles[] = {"/torch/distributed/distributed_c10d.py",
                                            "/torch/distributed/_functional_collectives.py",
                                            "/torch/distributed/rendezvous.py",
@@ -116,14 +116,14 @@ bool is_python(const Frame& frame) {
   return frame.file.ends_with(".py") || frame.file.starts_with("<");
 }
 
-// True for ncclAllReduce, false for nccl_test.
+// Whether a name is NCCL's, as ncclAllReduce, and not nccl_test.
 bool is_nccl(std::string_view name) {
   if (name.starts_with("pnccl")) name.remove_prefix(1);
   return name.starts_with("nccl") && name.size() > 4 &&
          std::isupper(static_cast<unsigned char>(name[4])) != 0;
 }
 
-// True for Fortran's mpi_barrier_.
+// Whether a name is Fortran's, as mpi_barrier_.
 bool is_fortran_mpi(std::string_view name) {
   return (name.starts_with("mpi_") || name.starts_with("pmpi_")) && name.ends_with("_");
 }
@@ -170,11 +170,11 @@ int tells(const Frame& frame) {
   return is_public ? 2 : name.starts_with("__") ? 0 : 1;
 }
 
-// The frames between the innermost one and the user's are what the user called. Of equal names, the
-// outermost is the user's call.
+// Judges a stack. The frames between the innermost one and the user's are the calls of the user. Of
+// equal names, the outermost is the user's call.
 StackTop judge_frames(const Frames& frames) {
   StackTop top;
-  // In a stack with Python frames, native frames are those of extensions.
+  // In a stack with Python frames, native frames belong to extensions.
   const bool is_python_stack = std::any_of(frames.begin(), frames.end(), is_python);
   const auto user = std::find_if(frames.begin(), frames.end(), [&](const Frame& frame) {
     return is_users(frame) && (!is_python_stack || is_python(frame));
@@ -220,7 +220,8 @@ Frames frames_of(const nlohmann::json& thread) {
   return frames;
 }
 
-// The thread with the number of the process, or with a name that says so; else the first thread.
+// The frames of the thread with the number of the process, or with a name that shows that; else of
+// the first thread.
 Frames main_of_threads(const nlohmann::json& threads, int pid) {
   Frames first;
   std::size_t looked_at = 0;
@@ -241,8 +242,8 @@ std::string_view trimmed_front(std::string_view text) {
   return text;
 }
 
-// gdb: "#0  0x00007f31 in poll () from /lib/libc.so.6" or "#1  main (argc=1) at a.c:7". eu-stack:
-// "#0  0x00007f3127b0e poll", with " - 1" and the file, if it knows it.
+// Reads a frame of gdb: "#0  0x00007f31 in poll () from /lib/libc.so.6" or "#1  main (argc=1) at
+// a.c:7"; or of eu-stack: "#0  0x00007f3127b0e poll", with " - 1" and the file, if it knows it.
 std::optional<Frame> parse_frame(std::string_view line) {
   if (!line.starts_with("#")) return std::nullopt;
   line.remove_prefix(1);

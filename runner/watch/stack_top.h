@@ -16,10 +16,10 @@ struct StackTop {
   bool waits = false;  // in MPI, NCCL, gloo, c10d, PMIx or UCX; or for a GPU's work to end
   std::string within;  // the library's call that the user's code made: "MPI_Barrier"; "": none
   std::string at;      // "eval.py:88", "solve (solver.c:12)", "solve"; "": unknown
-  Instant taken = {};  // the caller's to set
+  Instant taken = {};  // set by the caller
   friend bool operator==(const StackTop&, const StackTop&) = default;
 };
-// nullopt: the line has no stack; then `job stacks` says why.
+// Reads a line of `job stacks`. nullopt: the line has no stack, but the reason for that.
 std::optional<StackTop> parse_stack_line(std::string_view line);
 
 }  // namespace lockstep::runner

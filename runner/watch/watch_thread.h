@@ -24,10 +24,10 @@ class WatchThread {
   WatchThread(const WatchThread&) = delete;
   WatchThread& operator=(const WatchThread&) = delete;
 
-  // conflict: the previous sample is not finished. resource_exhausted: no thread could be started;
-  // it is not tried again.
+  // Begins a sample. Returns conflict if the previous sample is not finished, and
+  // resource_exhausted if no thread could be started, which is not tried again.
   Status sample(Instant now, WatchLook look);
-  // For the next sample; see RankWatch.
+  // Passes on a stack for the next sample; see RankWatch.
   void take_stack(int rank, std::optional<StackTop> top, Instant at);
   void take_counts(int rank, std::vector<CollectiveCount> counts, Instant at);
 
@@ -38,7 +38,7 @@ class WatchThread {
 
   std::shared_ptr<Shared> shared_;
   bool is_started_ = false;
-  std::string why_not_;  // no thread could be had
+  std::string why_not_;  // set if no thread could be started
 };
 
 }  // namespace lockstep::runner

@@ -75,7 +75,7 @@ void AttachRelay::from_launcher(const AttachFrame& frame, Instant now) {
   if (std::holds_alternative<AttachClose>(frame.body)) forget(id);
 }
 
-// A runner may send frames only of attachments to its own attempt.
+// Passes a runner's frame on, if it is for an attachment to the runner's own attempt.
 void AttachRelay::from_runner(const AttemptId& attempt, const AttachFrame& frame) {
   const auto found = known_.find(frame.attachment);
   if (found == known_.end() || found->second.attempt != attempt) return;

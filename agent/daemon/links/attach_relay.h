@@ -20,14 +20,15 @@ class AttachRelay {
  public:
   // The state of a part, for attachments.
   enum class Standing {
-    absent,    // it does not run here, or no more
-    starting,  // its runner is not there yet
+    absent,    // the part does not run here, or not any more
+    starting,  // the part's runner has not started yet
     running,
   };
   struct Callbacks {
     std::function<Standing(const AttemptId&)> standing;
     std::function<void(const AttemptId&, const AttachFrame&)> to_runner;
-    std::function<void(const AttachFrame&)> to_launcher;  // over the bulk connection
+    // called for frames that go over the bulk connection
+    std::function<void(const AttachFrame&)> to_launcher;
     std::function<bool()> is_link_up;
     // Whether the bulk connection is needed; asked for again with each frame that needs it.
     std::function<void(bool)> hold_link;
@@ -35,15 +36,17 @@ class AttachRelay {
   explicit AttachRelay(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
 
   void from_launcher(const AttachFrame& frame, Instant now);
-  // `attempt`: of the runner that sent it.
+  // `attempt`: the attempt of the runner that sent the frame.
   void from_runner(const AttemptId& attempt, const AttachFrame& frame);
-  // The bulk connection is there, perhaps another one: the launcher hears over it who is attached.
+  // Called when there is a bulk connection, perhaps another one: the launcher hears over it who is
+  // attached.
   void on_link_up(Instant now);
-  // The runner has ended. Tells the clients that are attached to it.
+  // Tells the clients of a runner that it has ended.
   void gone(const AttemptId& attempt);
 
-  // An opening that came before the bulk connection waits for it, so that its answer need not be
-  // asked for again. An attachment whose client was not heard for kAttachSilence is forgotten.
+  // When to call tick(). An opening that came before the bulk connection waits for it, so that its
+  // answer need not be requested again. An attachment whose client was silent for kAttachSilence is
+  // removed.
   Instant next_deadline() const;
   void tick(Instant now);
   std::size_t size() const { return known_.size(); }

@@ -130,7 +130,8 @@ Instant BulkLink::next_deadline() const {
   return std::min({shipper_.next_deadline(), close_at, redial_at_, trouble_at});
 }
 
-// A launcher that starts opens its control socket a moment before its bulk socket.
+// Looks for trouble of the bulk connection. A launcher that starts opens its control socket a
+// moment before its bulk socket.
 void BulkLink::look_for_trouble(Instant now, bool is_launcher_there) {
   if (!socket_ || is_up_ || !is_launcher_there) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
@@ -168,7 +169,7 @@ Status BulkLink::send(BulkMessage message) {
   return socket_->send(wire::encode(envelope));
 }
 
-// A launcher without disk space refuses each try with the same message.
+// Handles a refusal. A launcher without disk space refuses each try with the same message.
 void BulkLink::refused(std::uint64_t sequence, const BulkRefused& refusal) {
   AttemptId attempt;
   if (const auto append = appends_.extract(sequence); !append.empty()) {

@@ -42,9 +42,10 @@ class BulkLink {
   void forget(const AttemptId& attempt);
   void on_attach(AttachEvents events) { attach_ = std::move(events); }
   void hold(bool wanted);                 // keeps the link open for attachments
-  void attach(const AttachFrame& frame);  // dropped without a connection
+  void attach(const AttachFrame& frame);  // a frame without a connection is dropped
   bool is_up() const { return is_up_; }
-  // From its next connection on: after a break it dials when once to twice this time has passed.
+  // From its next connection on, the link waits after a break for between one and two times this
+  // time before it dials.
   void reconnect_within(Duration spread) { spread_ = spread; }
   // Why logs and files cannot reach the launcher although its control connection is up; "": they
   // can, or there are none. While there is a reason, the link stays open and dials.
@@ -81,10 +82,11 @@ class BulkLink {
   Duration spread_{0};
   Instant close_at_ = Instant::never();
   bool is_up_ = false;
-  // since when it has had no connection although the launcher is reachable
+  // since when it has no connection although the launcher is reachable
   std::optional<Instant> alone_since_;
   std::string trouble_;
-  Instant redial_at_ = Instant::never();  // after a refused key or a failure to open a socket
+  // the next dial after a refused key or a failure to open a socket
+  Instant redial_at_ = Instant::never();
 };
 
 }  // namespace lockstep::agent

@@ -28,7 +28,7 @@ struct HostPort {
   int port = 0;
 };
 
-// nullopt: the text is not tcp://host:port.
+// Splits an endpoint; nullopt: the text is not tcp://host:port.
 std::optional<HostPort> split_tcp(const std::string& endpoint) {
   if (endpoint.compare(0, kTcp.size(), kTcp) != 0) return std::nullopt;
   const auto colon = endpoint.rfind(':');
@@ -41,7 +41,7 @@ std::optional<HostPort> split_tcp(const std::string& endpoint) {
   return found;
 }
 
-// The same for an endpoint that libzmq can dial.
+// Splits an endpoint that libzmq can dial.
 std::optional<HostPort> split_dialled(const std::string& endpoint) {
   auto found = split_tcp(endpoint);
   return found && io::is_host(found->host) ? found : std::nullopt;
@@ -54,7 +54,7 @@ nlohmann::json json_of(const std::vector<LauncherAddress>& addresses) {
   return list;
 }
 
-// Earlier versions wrote no addresses.
+// The addresses in the file; earlier versions wrote none.
 std::vector<LauncherAddress> addresses_in(const nlohmann::json& identity) {
   std::vector<LauncherAddress> addresses;
   const auto list = identity.find("others");

@@ -1,6 +1,6 @@
 #pragma once
-// This node's identity at its launcher: received by joining and kept in <home>/identity.json, which
-// is written again when the launcher moves.
+// This node's identity at its launcher. The node gets it when it joins, keeps it in
+// <home>/identity.json, and writes it again when the launcher moves.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,8 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// nullopt: this home has not joined yet. corrupt: the file is damaged.
+// Reads the identity. nullopt: this home has not joined yet. Returns corrupt if the file is
+// damaged.
 Result<std::optional<Identity>> load_identity(const std::string& path);
 Status save_identity(const std::string& path, const Identity& identity);
 
@@ -40,10 +41,10 @@ Endpoints endpoints_of(const Identity& identity);
 // Whether it is tcp://HOST:PORT, PORT 1 to 65535.
 bool is_tcp_endpoint(const std::string& endpoint);
 
-// The endpoints to dial: those that the launcher told, changed by --launcher (`launcher`; "": no
-// change). Its host replaces theirs (NAT). Its port replaces that of the control socket, and moves
-// the other ports by the same difference (port forwards); if `told` already has the port, none is
-// moved. invalid_argument: not tcp://HOST:PORT.
+// The endpoints to dial: the endpoints that the launcher told, changed by --launcher (`launcher`;
+// "": no change). Its host replaces theirs (NAT). Its port replaces the control socket's, and moves
+// the other ports by the same difference (port forwards); if `told` already has the port, all stay.
+// Returns invalid_argument if `launcher` is not tcp://HOST:PORT.
 Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher);
 
 // The control socket's endpoint with the bulk socket's, which has the next port.

@@ -1,8 +1,8 @@
 #pragma once
 // The addresses at which this node's launcher may be, in the order in which they are dialled. The
-// launcher tells them (SessionAccepted, LauncherAddresses); whoever may write into the agent's home
-// tells one by a file (moved_file.h). An old address is kept until newer ones take its place,
-// because only the launcher's key proves that it is there. docs/decisions/068.
+// launcher tells them (SessionAccepted, LauncherAddresses); a program that may write into the
+// agent's home adds one by a file (moved_file.h). An old address is kept until newer ones take its
+// place, because only the launcher's key proves that it is there. docs/decisions/068.
 
 #include <cstddef>
 #include <vector>
@@ -13,7 +13,7 @@ namespace lockstep::agent {
 
 class KnownAddresses {
  public:
-  // `others`: those to try when `current` does not answer.
+  // `others`: the addresses to try when `current` does not answer.
   KnownAddresses(LauncherAddress current, const std::vector<LauncherAddress>& others);
 
   const LauncherAddress& current() const { return known_[at_]; }
@@ -25,7 +25,7 @@ class KnownAddresses {
   // Addresses from the launcher itself, which are tried right after the first one. Those that are
   // not TCP addresses are left out.
   void told(const std::vector<LauncherAddress>& addresses);
-  // Another source reports that the launcher is at this address now.
+  // Tells that another source reports the launcher at this address now.
   void moved(const LauncherAddress& address);
   // The current address does not answer, so the next one is tried.
   void next() { at_ = (at_ + 1) % known_.size(); }
@@ -39,7 +39,7 @@ class KnownAddresses {
   std::size_t at_ = 0;
 };
 
-// Both are tcp://HOST:PORT, with a HOST that can be dialled (common/io/net/host_text.h).
+// Whether both are tcp://HOST:PORT, with a HOST that can be dialled (common/io/net/host_text.h).
 bool is_dialable(const LauncherAddress& address);
 
 }  // namespace lockstep::agent

@@ -26,7 +26,7 @@ class LauncherLink {
   struct Events {
     std::function<void(io::ClientSocket::Link)> changed;
     std::function<void(const std::string& bytes)> received;
-    // There was no answer within the time of give_up_after; the link continues to dial.
+    // Called when there was no answer within give_up_after; the link continues to dial.
     std::function<void()> unanswered = {};
   };
   LauncherLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer,
@@ -36,15 +36,15 @@ class LauncherLink {
   LauncherLink& operator=(const LauncherLink&) = delete;
 
   Status dial();
-  // The same at another endpoint, from now on.
+  // Dials another endpoint from now on.
   Status dial_at(const std::string& endpoint);
   // After this time without a connection, `unanswered` is called; Duration::max(): never.
   void give_up_after(Duration silence);
-  // The launcher is silent: closes the connection and dials. Does nothing while it is dialling.
+  // Closes the connection to a silent launcher and dials. Does nothing while it is dialling.
   Status redial();
   // From now on, dials at a random moment within this time after a break; zero: at once.
   void reconnect_within(Duration spread) { spread_ = spread; }
-  // unavailable: not connected.
+  // Sends; returns unavailable if not connected.
   Status send(std::string_view bytes);
 
   bool is_up() const { return is_up_; }

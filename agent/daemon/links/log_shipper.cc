@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kKeysPerResume = 1000;
 
-// A runner's clock is not changed when the machine's clock is set. The launcher knows how far the
-// machine's clock is off now.
+// Moves the times to the machine's clock. A runner's clock is not changed when the machine's clock
+// is set, and the launcher knows only the present offset of the machine's clock.
 void follow_wall_clock(std::vector<LogTime>& times, Duration set_by) {
   for (LogTime& time : times)
     if (time.at.ns > -set_by.count()) time.at = time.at + set_by;
@@ -167,7 +167,7 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     const bool open = stream->sent != stream->acked;
     stream->ask_at = open ? now + limits_.resume_after : Instant::never();
   }
-  // A runner writes the streams of its ranks only, not that of the environment.
+  // A runner writes the streams of its ranks, and not the environment's stream.
   if (stream->acked > known && ack.key.stream != LogStream::environment) {
     attempts_.at(ack.key.attempt).news.insert(ack.key.rank);
     tell_at_ = std::min(tell_at_, std::max(now, told_at_ + limits_.tell_every));

@@ -23,18 +23,20 @@ namespace lockstep::agent {
 
 class LogShipper {
  public:
-  // unavailable: the link is down or its queue is full; the shipper retries a little later.
+  // Sends a message. unavailable: the link is down or its queue is full; the shipper retries a
+  // little later.
   using Send = std::function<Status(BulkMessage)>;
   // Reports the log bytes that the launcher has acknowledged, only for ranks with news.
   using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {
-    std::uint64_t window_bytes = 4u << 20;    // unacknowledged, all streams together
-    std::uint64_t bytes_per_turn = 1u << 20;  // so that control messages never wait behind logs
+    std::uint64_t window_bytes = 4u << 20;  // the most unacknowledged bytes of all streams together
+    // small, so that control messages do not wait behind logs
+    std::uint64_t bytes_per_turn = 1u << 20;
     Duration resume_after = seconds(2);       // ask for an acknowledgement that is this late
-    Duration retry_after = milliseconds(20);  // after the link refused a message
-    Duration scan_every = milliseconds(20);   // only where inotify is not available
-    Duration tell_every = milliseconds(50);   // between calls of Taken
+    Duration retry_after = milliseconds(20);  // the pause after the link refused a message
+    Duration scan_every = milliseconds(20);   // used only if inotify is not available
+    Duration tell_every = milliseconds(50);   // the time between calls of Taken
   };
 
   LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken);
@@ -49,26 +51,26 @@ class LogShipper {
   void on_link_up();
   void on_link_down();  // sends nothing until on_link_up()
   void on_ack(const LogAck& ack, Instant now);
-  // The launcher takes no more of this log for now. It gives its part of the window to others, and
-  // after resume_after asks and tries again with one message.
+  // Notes that the launcher takes no more of this log for now. The log gives its part of the window
+  // to others, and after resume_after asks and tries again with one message.
   void on_refused(const LogKey& key, Instant now);
 
   bool empty() const { return attempts_.empty(); }
   std::uint64_t unacknowledged() const { return in_flight_; }
   Instant next_deadline() const { return std::min(next_, tell_at_); }
-  void tick(Instant now);  // sends what the window allows; call it in each turn of the loop
+  void tick(Instant now);  // sends as much as the window allows; call it in each turn of the loop
 
  private:
   struct Stream {
     enum class State {
       idle,      // all known bytes are sent
-      queued,    // in ready_
+      queued,    // the stream is in ready_
       resuming,  // sends nothing until the launcher says where to continue
     };
     State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
-    Instant ask_at = Instant::never();  // then its acknowledgement is overdue
-    bool is_refused = false;            // until something more of it is acknowledged
+    Instant ask_at = Instant::never();  // the acknowledgement is overdue from this time on
+    bool is_refused = false;            // true until something more of it is acknowledged
   };
   struct Attempt {
     io::AttemptDir directory;

@@ -16,16 +16,17 @@
 
 namespace lockstep::agent {
 
-// One of these files.
+// One file that tells where the launcher is.
 class MovedFile {
  public:
   enum class Kind {
-    message,  // it is removed when it has been read
-    token,    // it stays, and is read when it has changed since this object was made
+    message,  // the file is removed after it was read
+    token,    // the file stays, and is read when it has changed since this object was made
   };
-  // `path`: "" for none.
+  // `path`: "" if there is no file.
   MovedFile(std::string path, PublicKey launcher, Kind kind);
-  // nullopt: unchanged, absent, unreadable, or no token of our launcher.
+  // The address in the file. nullopt: the file is unchanged, missing, unreadable, or not a token of
+  // our launcher.
   std::optional<LauncherAddress> look();
 
  private:

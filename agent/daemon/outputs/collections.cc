@@ -11,8 +11,9 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;         // collections that run at once
-constexpr int kMostCollections = 256;  // collections that run or wait, each on a thread of its own
+constexpr int kCollectors = 4;  // collections that run at once
+// the most collections that run or wait, each on a thread of its own
+constexpr int kMostCollections = 256;
 constexpr int kCapturers = 4;
 constexpr int kTriesOnceSettled = 2;
 // After a capture of folders of a running part, the next one waits for this multiple of the time
@@ -106,7 +107,7 @@ void Collections::capture_folders(const Assignment& assignment) {
   });
 }
 
-// Each request is answered, even a failed one, so that the core asks again.
+// Captures a checkpoint. Each request is answered, even a failed one, so that the core asks again.
 void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
   capturers_.submit([this, alive = alive_, assignment, insist,
                      memory = memory_of(assignment.attempt),
@@ -165,8 +166,8 @@ void Collections::look(const Ended& ended, const std::shared_ptr<CancelToken>& c
   });
 }
 
-// A failure may pass, such as an unreachable user directory or launcher. The ranks' files are
-// removed after collecting, so only a cancel ends the tries.
+// Collects until it succeeds or is canceled. A failure may pass, such as an unreachable user
+// directory or launcher. The ranks' files are removed afterwards.
 void Collections::collect(const Ended& ended, const std::shared_ptr<CancelToken>& cancel) {
   const AttemptId& attempt = ended.assignment.attempt;
   const Interrupted interrupted{ended.killed, &ended.memory->so_far, &ended.memory->checkpoint};

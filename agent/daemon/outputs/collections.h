@@ -38,8 +38,7 @@ class CancelToken {
   // Records whether the launcher's disk does not take the remaining outputs: full, or broken.
   void no_space(bool is_short) { no_space_ = is_short; }
   bool no_space() const { return no_space_; }
-  // From now on the collection drops outputs that the launcher's disk does not take, instead of
-  // waiting.
+  // Lets the collection drop outputs that the launcher's disk does not take, instead of waiting.
   void settle();
   bool settles() const { return settles_; }
 
@@ -62,7 +61,7 @@ struct OutputFunctions {
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Interrupted&,
                                   const Progress&, CancelToken&)>
       collect;
-  // Captures what a running part has written so far and has changed since the last capture.
+  // Captures the new output of a running part since the last capture.
   std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                      SoFarMemory&)>
       capture_so_far;
@@ -84,23 +83,24 @@ class Collections {
 
   // `killed`: when ranks were killed. -> OutputsProgress…, OutputsCollected
   void start(const Assignment& assignment, std::vector<Instant> killed = {});
-  // -> FolderCaptured for each folder that changed. A capture that took long is followed by a pause
-  // in which these calls do nothing.
+  // Captures the folders that changed -> FolderCaptured for each. After a long capture there is a
+  // pause in which these calls do nothing.
   void capture_folders(const Assignment& assignment);
-  void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
+  // Captures the checkpoint -> CheckpointCaptured
+  void capture_checkpoint(const Assignment& assignment, bool insist);
   // Outputs that the launcher has no space for become problems; the rest is kept.
   void settle(const AttemptId& attempt);
   // Cancels the attempt's work; no more inputs about it follow.
   void forget(const AttemptId& attempt);
 
  private:
-  // The memory of captures between two of them, and the lock that a capture holds while it works.
+  // The memory between two captures, and the lock that a capture holds while it works.
   struct Memory {
     std::mutex in_use, in_checkpoint;
     SoFarMemory so_far;
     CheckpointMemory checkpoint;
     std::string checkpoint_failure;  // why the last try failed; "": it did not
-    Duration checkpoint_failed{0};   // since boot: when our log said it
+    Duration checkpoint_failed{0};   // when our log reported a failure, in time since boot
   };
   struct Ended {
     Assignment assignment;
@@ -122,13 +122,13 @@ class Collections {
   std::map<AttemptId, std::shared_ptr<CancelToken>> at_work_;
   struct Folders {
     bool is_at_work = false;
-    Duration pause_until{0};  // since boot
+    Duration pause_until{0};  // in time since boot
   };
   std::map<AttemptId, Folders> folders_;
   std::map<AttemptId, std::shared_ptr<Memory>> memories_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  // Declared last, so that their threads end first. A collection may wait for long, so what running
-  // parts wrote has threads of its own.
+  // Declared last, so that their threads end first. A collection may wait for long, so captures of
+  // running parts have threads of their own.
   Workers workers_, capturers_;
 };
 

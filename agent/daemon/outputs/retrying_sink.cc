@@ -14,7 +14,7 @@ RetryingSink::RetryingSink(OutputSink& launcher, OutputFunctions::Progress tell,
       try_again_after_(try_again_after) {}
 
 Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
-  // Nothing is reported of a try that comes no further than an earlier one.
+  // A try that comes no further than an earlier one reports nothing.
   std::uint64_t least_left = UINT64_MAX;
   int refusals = 0;
   const auto heard = [&](const transfer::Progress& done) {

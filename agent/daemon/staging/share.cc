@@ -15,7 +15,7 @@
 namespace lockstep::agent {
 namespace {
 
-// Only this name adds pieces to uploads of packages, so halves of two files never mix.
+// Uploads of packages get pieces under this name alone, so halves of two files never mix.
 constexpr std::string_view kUploader = "packages";
 
 // A tree of the files alone. It is the same on every node that has the same lock.
@@ -27,11 +27,12 @@ Result<Digest> put_tree(const std::vector<PackageFile>& files, snapshot::BlobSto
   const std::string bytes = snapshot::encode(directory);
   const Digest root = sha256(bytes);
   TRY(store.put(root, bytes));
-  store.lease(root);  // no tree of the cache refers to it, so a lease keeps it
+  store.lease(root);  // no tree of the cache refers to the blobs, so a lease keeps them
   return root;
 }
 
-// A user may put anything into this folder, so only bytes with the expected digest are taken.
+// Reads a file from a folder into which a user may put anything, so only bytes with the expected
+// digest are taken.
 Status take_file(const std::string& path, const PackageFile& file, snapshot::BlobStore& store) {
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};

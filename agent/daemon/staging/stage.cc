@@ -32,8 +32,9 @@ struct Serving {
   std::unique_ptr<transfer::PeerServer> server;
 };
 
-// Only its own host can reach a node whose address is loopback. If all ports that firewalls should
-// pass are taken, another port still serves the nodes that no firewall blocks.
+// Serves this node's blobs to peers. A node with a loopback address is reached by its own host
+// alone. If all ports that firewalls should pass are taken, another port still serves the nodes
+// that no firewall blocks.
 Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
                                              Workspace& workspace,
                                              const transfer::FetchProgress& fetch_progress) {
@@ -88,7 +89,7 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
                                            const LockFunctions::OnProgress& progress) -> Status {
     snapshot::BlobStore& store = workspace->blobs();
     TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
-    store.lease(tree);  // no tree of the cache refers to it, so a lease keeps it
+    store.lease(tree);  // no tree of the cache refers to the tree, so a lease keeps it
     if (!missing.empty())
       TRY(blobs->fetch_tree(tree, store, [&](const transfer::Progress& so_far) {
         progress(fmt::format("{} of {}", to_string(Bytes{so_far.done_bytes}),
@@ -174,7 +175,7 @@ void renew_endpoints(const std::string& attempts, const std::string& endpoint) {
       spdlog::warn("a job here is not told where the launcher is: {}", done.error().message);
 }
 
-// Earlier versions of the launcher give no credential.
+// Writes the attempt's credential, which earlier versions of the launcher do not give.
 Status give_credential(const Assignment& assignment, const io::AttemptDir& directory,
                        const std::string& endpoint) {
   if (assignment.credential.empty()) return {};

@@ -17,7 +17,8 @@ struct WorkspaceFunctions {
   std::function<void(const Identity&)> settled;
 };
 
-// `transport` must outlive the functions. `low_space`: as in AgentConfig.
+// The functions for staging and collecting. `transport` must outlive the functions. `low_space`: as
+// in AgentConfig.
 Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
                                                io::Transport& transport, Bytes cache_size,

@@ -102,8 +102,8 @@ Result<std::optional<CollectedOutput>> Collector::capture_live(const Place& plac
   }
 }
 
-// A checkpoint is at rest if no file was changed for a moment before the capture, and none during
-// it.
+// Captures a checkpoint that is at rest: no file was changed for a moment before the capture, or
+// during it.
 Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memory, bool insist) {
   const Place place = {OutputKind::checkpoint, "", std::string(kCheckpointFolder)};
   const io::Fd base = open_base(written_below(plan_, parts_.directory));

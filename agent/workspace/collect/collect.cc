@@ -168,8 +168,8 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
   return tree;
 }
 
-// A uri_file is one file with the output's name. If the job wrote something else, it is kept as it
-// is.
+// Checks an output's type. A uri_file is one file with the output's name. If the job wrote
+// something else, it is kept as it is.
 Status check_type(const Place& place, const snapshot::Snapshot& tree, const Digest& captured,
                   CollectedOutput& out) {
   if (place.type != OutputType::uri_file) return {};
@@ -293,7 +293,7 @@ Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) 
 }
 
 Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
-  // Most source trees have no such folder; one stat saves reading the objects.
+  // Most source trees lack the folder; one stat saves reading the objects.
   if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
   Digest at = *parts_.assignment.spec.snapshot;
   for (std::size_t from = 0; from <= folder.size();) {

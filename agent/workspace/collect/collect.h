@@ -21,9 +21,9 @@
 
 namespace lockstep::agent {
 
-// The destination of captured trees. unavailable: the collection was given up, nothing is kept;
-// resource_exhausted: the launcher cannot store this tree; conflict: a file changed while it was
-// sent, so capture the tree again.
+// The destination of captured trees. Errors: unavailable: the collection was given up, nothing is
+// kept; resource_exhausted: the launcher cannot store this tree; conflict: a file changed while it
+// was sent, so capture the tree again.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
@@ -45,15 +45,15 @@ struct Collected {
   std::optional<NotKept> not_kept;  // absent: nothing to report
 };
 
-// A file that was being rewritten when its rank was killed is set aside: see torn_files.h. Of a
-// checkpoint with such a file, the last capture counts.
-// An error means that the sink gave up, that the job's user was not found, or that the source tree
-// could not be fetched: the result is unknown, call it again. A permanent failure to collect an
-// output is listed in that output's `problems`.
+// Collects the outputs of an attempt. A file that was being rewritten when its rank was killed is
+// set aside: see torn_files.h. If a checkpoint has such a file, its last capture counts. An error
+// means that the sink gave up, that the job's user was not found, or that the source tree could not
+// be fetched: the result is unknown, call it again. A permanent failure to collect an output is
+// listed in that output's `problems`.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
 // Captures ./outputs, ./logs and named outputs of a running attempt, and returns those that
-// changed: see LiveCapture. Also returns, as a problem, a folder of which nothing can be kept.
+// changed: see LiveCapture. Also returns, as a problem, a folder whose files cannot be kept.
 Result<std::vector<CollectedOutput>> capture_so_far(const CollectParts& parts, SoFarMemory& memory);
 
 struct CapturedCheckpoint {

@@ -44,7 +44,8 @@ class Collector {
   Status load(const Digest& digest, snapshot::LowerTree& tree, int depth);
   Status collect(const Place& place, const io::Fd& base, CollectedOutput& out);
   Result<NotKept> collect_made(io::Fd base, io::Fd staged, CollectedOutput& out);
-  // An error: the sink gave up. Any other failure is a problem of the output.
+  // Writes an output to its datastore. Returns an error if the sink gave up; any other failure is a
+  // problem of the output.
   void write_to_datastore(const Place& place, const io::Fd& base, CollectedOutput& out);
   static Status take(const Status& done, CollectedOutput out, Collected& collected);
   Status capture_and_push(const Place& place, io::Fd folder, bool is_upper,
@@ -60,8 +61,8 @@ class Collector {
   const LinkRules rules_;
   std::vector<std::string> followed_;  // folders of the working directory that links led to
   std::optional<snapshot::LowerTree> previous_;  // see TreeOptions
-  CheckpointMemory* memory_ = nullptr;           // keeps what is captured
-  MadeFiles* selection_ = nullptr;               // which entries are captured; null: all
+  CheckpointMemory* memory_ = nullptr;           // keeps the captured state
+  MadeFiles* selection_ = nullptr;               // chooses the entries to capture; null: all
 };
 
 }  // namespace lockstep::agent

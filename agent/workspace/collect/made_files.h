@@ -45,7 +45,7 @@ class MadeFiles final : public snapshot::Selection {
   bool is_staged(const std::string& path, const struct stat& info);
   const snapshot::KeepPatterns::Matches& matches(const std::string& path, bool is_directory);
   const snapshot::KeepPatterns& patterns() const { return patterns_; }
-  // kLongestMatching is over: some files that match the patterns may not have been found.
+  // Whether kLongestMatching was over: some files that match the patterns may not have been found.
   bool gave_up() const { return gave_up_; }
 
  private:

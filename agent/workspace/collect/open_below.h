@@ -18,7 +18,7 @@ struct Opened {
   std::string why;  // for `other`: the kind of the entry
 };
 
-// `folder`: "a/b", below `base`. hidden: there is an overlay's whiteout.
+// Opens a folder. `folder`: "a/b", below `base`. hidden: there is an overlay's whiteout.
 Opened open_below(const io::Fd& base, const std::string& folder);
 io::Fd open_base(const std::string& path);  // a closed Fd if it cannot be opened
 bool is_empty(const io::Fd& folder);

@@ -87,7 +87,7 @@ class Resolver {
   int here() const { return fds_.empty() ? base_.get() : fds_.back().get(); }
   void explain(int error);
   bool is_own(const io::Fd& fd) const;
-  // A note for people, if the link leads to memory (/dev/shm).
+  // The note for people, if the link leads to memory (/dev/shm).
   std::string of_memory() const {
     return is_within(target_, kMemory)
                ? ": an attempt's /dev/shm is its own and goes with its ranks"

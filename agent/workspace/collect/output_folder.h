@@ -19,10 +19,10 @@
 namespace lockstep::agent {
 
 struct LinkRules {
-  // Absolute, as ranks see it or may have seen it; the first is the likeliest.
+  // Absolute paths, as ranks see the directory or may have seen it; the likeliest first.
   std::vector<std::string> working_directories;
-  std::string base;           // where it is for the agent, resolved
-  bool in_container = false;  // paths outside of it are the container's
+  std::string base;           // the folder as the agent sees it, resolved
+  bool in_container = false;  // true: paths outside of it are the container's
   uid_t owner = 0;            // the owner of outside folders that are followed
 };
 LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
@@ -30,10 +30,11 @@ LinkRules link_rules(const Assignment& assignment, const WorkspacePlan& plan,
 
 struct OutputFolder {
   Opened opened;
-  std::string folder;    // its path in the working directory; "": it is outside
+  std::string folder;    // the folder's path in the working directory; "": it is outside
   bool is_link = false;  // a symlink was followed
 };
-// `folder`: "a/b", below `base`. For Opened::other, `why` completes a sentence about `folder`.
+// Opens an output's folder. `folder`: "a/b", below `base`. For Opened::other, `why` completes a
+// sentence about `folder`.
 OutputFolder open_output(const io::Fd& base, const std::string& folder, const LinkRules& rules);
 
 }  // namespace lockstep::agent

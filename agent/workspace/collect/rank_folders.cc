@@ -59,7 +59,7 @@ bool is_anything_left(const Assignment& assignment, const io::AttemptDir& direct
     if (is_anything_at(base, place.folder)) return true;
     if (below && is_anything_at(below, place.folder)) return true;
   }
-  // Only a look finds which patterns of `keep` matched nothing.
+  // Only a collection finds the patterns of `keep` that matched nothing.
   if (!assignment.spec.keep.empty()) return true;
   return may_have_made(base, plan->mode == Mode::ready && !plan->tree.empty());
 }

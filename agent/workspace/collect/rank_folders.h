@@ -21,7 +21,8 @@ struct Place {
 };
 std::vector<Place> places_of(const JobSpec& spec);
 
-// nullopt: the attempt's workspace was never staged, so its ranks wrote nothing.
+// The workspace plan of an attempt; nullopt: its workspace was never staged, so its ranks wrote
+// nothing.
 std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory);
 
 bool is_overlay(const WorkspacePlan& plan);

@@ -1,6 +1,6 @@
 #pragma once
-// Finds what ranks were rewriting when they were killed, so that no half-written file is taken for
-// what they wanted to write. Call it with the rights of the job's user (io::ActAs).
+// Finds files that ranks were rewriting when they were killed, so that no half-written file counts
+// as complete. Call it with the rights of the job's user (io::ActAs).
 
 #include <cstdint>
 #include <map>
@@ -22,8 +22,8 @@ namespace lockstep::agent {
 // Everything about a folder but its content.
 struct Look {
   Digest digest;
-  std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
-  std::map<std::string, snapshot::FileIdentity> files;  // by path
+  std::int64_t newest_ns = 0;  // wall clock: the last time at which a file of it was touched
+  std::map<std::string, snapshot::FileIdentity> files;  // the files by path
 };
 
 Result<Look> look_of(io::Fd folder, std::string_view shown_as);
@@ -33,12 +33,12 @@ Result<Look> look_of(io::Fd folder, std::string_view shown_as);
 Result<bool> is_torn(const io::Fd& checkpoint, const CheckpointMemory& memory,
                      const std::vector<Instant>& killed);
 
-// Such files of an output, and those that were written just then without a complete version before
-// (of a checkpoint these alone). Of ./logs none: a log is always being written, and has its own
-// name.
+// Finds such files of an output, and files that were written just then without a complete version
+// before (for a checkpoint only these). In ./logs it finds none: a log is always being written, and
+// has its own name.
 Result<std::vector<snapshot::TornFile>> torn_files(const Place& place, const OutputFolder& found,
                                                    const Interrupted& at);
-// Counts the files that have a complete version, and adds for all of them what is kept to the
+// Counts the files that have a complete version, and adds the kept versions of all files to the
 // output's problems.
 void list_torn(const std::vector<snapshot::TornFile>& torn, CollectedOutput& out);
 

@@ -49,7 +49,7 @@ class Copier {
               const struct stat& info);
   Status fill(const io::Fd& source, const io::Fd& target, const std::string& name,
               const struct stat& info);
-  Result<bool> make_folder(int parent, std::string& name);  // false: it was there before
+  Result<bool> make_folder(int parent, std::string& name);  // false: the folder was there before
   // The temporary name of an entry, and its change to the final one.
   std::string staged(const std::string& name);
   Status settle(int to, const std::string& made, const std::string& name) const;
@@ -162,7 +162,7 @@ Status Copier::entry(int from, int to, const std::string& name, const std::strin
 // Keeps the file's time: a later time shows that the ranks changed a staged file.
 Status Copier::file(int from, int to, const std::string& name, const std::string& as,
                     const struct stat& info) {
-  // O_NONBLOCK: a pipe may have taken the file's place, and opening it would wait.
+  // O_NONBLOCK, because a pipe may have taken the file's place, and opening it would wait.
   const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
   const std::string made = staged(as);

@@ -125,7 +125,7 @@ Result<std::int64_t> time_of(int folder, const OneOfNodes& node) {
   return errno_error(errno, fmt::format("cannot stat {}", kClaim));
 }
 
-// False: another file has taken the entry's name since it was seen.
+// Replaces an entry. False: another file has taken the entry's name since it was seen.
 Result<bool> replace(int folder, const std::string& made, const std::string& name,
                      const struct stat& seen, const OneOfNodes& node) {
   TRY_ASSIGN(const Claim claim, Claim::take(folder, node.longest_claim));
@@ -137,7 +137,8 @@ Result<bool> replace(int folder, const std::string& made, const std::string& nam
 
 }  // namespace
 
-// `now_ns`: the file system's time, read at about the same moment.
+// Whether a file changed after the ranks began. `now_ns`: the file system's time, read at about the
+// same moment.
 bool SharedPlace::is_later(std::int64_t changed_ns, std::int64_t now_ns) const {
   const Duration since = std::max(Duration(0), io::wall_clock() - node_.prepared);
   return changed_ns >= now_ns - since.count();

@@ -16,8 +16,8 @@ namespace lockstep::agent {
 struct OneOfNodes {
   int node_rank = 0;
   Instant prepared;  // wall clock of this node, before the ranks of any node began
-  // Another node holds its claim on a folder for a few system calls. After this time, the node's
-  // agent counts as killed.
+  // The longest time for which another node may hold its claim on a folder, which takes a few
+  // system calls. After this time, its agent counts as killed.
   Duration longest_claim = seconds(10);
 };
 

@@ -25,12 +25,13 @@
 
 namespace lockstep {
 
-// Each kind has names of its own.
+// The kinds of assets. Each kind has names of its own.
 enum class AssetKind { data, model, component };
 inline constexpr AssetKind kInputKinds[] = {AssetKind::data, AssetKind::model};
 Word describe(AssetKind kind);
-std::string_view to_string(AssetKind kind);  // as the verbs: "data", "model", "component"
-std::string_view noun_of(AssetKind kind);    // in sentences: "data asset", "model", "component"
+std::string_view to_string(AssetKind kind);  // The name in commands: "data", "model", "component".
+std::string_view noun_of(AssetKind kind);    // The name in sentences: "data asset", "model",
+                                             // "component".
 AssetKind kind_of(InputType type);
 // "uri_file, uri_folder or mltable": the types of a kind, for errors.
 std::string types_of(AssetKind kind);
@@ -52,12 +53,12 @@ struct RegisteredAsset {
   // "azureml://jobs/JOB/outputs/NAME", which the launcher has resolved.
   std::string path;
   std::optional<Digest> tree;  // the folder, or a folder with this one file
-  // Name of the file in `tree`; "": the asset is the folder itself. Of a component: the path of its
+  // The file's name in `tree`; "": the asset is the folder itself. For a component: the path of its
   // file in `tree`, "train/train.yml".
   std::string file;
   std::string description;
   std::map<std::string, std::string> tags;
-  std::optional<ComponentType> component = {};  // present: it is a component, and has no `type`
+  std::optional<ComponentType> component = {};  // present for a component, which has no `type`
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "version", s.version);
@@ -79,12 +80,12 @@ struct RegisteredAsset {
 
 AssetKind kind_of(const RegisteredAsset& asset);
 std::string_view type_word(const RegisteredAsset& asset);  // "uri_file", "command"
-RegisteredAsset asset_of(const OutputAsset& output);       // without files
+RegisteredAsset asset_of(const OutputAsset& output);  // The asset's fields; `files` stays empty.
 
-// All checks that are possible without its files. Whether it has a tree yet, says the launcher.
-// Errors name the key.
+// Checks everything that is possible without the asset's files; the launcher checks whether it has
+// a tree yet. Errors name the key.
 Status validate(const RegisteredAsset& asset);
-// The part of it that is about what people note; of environments too.
+// Checks the texts that people note about an asset, or an environment.
 Status validate_texts(const std::string& description,
                       const std::map<std::string, std::string>& tags);
 
@@ -95,13 +96,13 @@ JobId maker_of(const RegisteredAsset& asset);
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// Answered by AssetReply. Without a version: the version that has this content already and is the
-// newest, else the next number. A path that begins with "azureml:" is resolved by the launcher; any
-// other needs a tree, which the asker has uploaded.
+// Answered by AssetReply. Without a version it gets the version that has this content already and
+// is the newest, else the next number. A path that begins with "azureml:" is resolved by the
+// launcher; any other needs a tree, which the asker has uploaded.
 struct CreateAsset {
   static constexpr int kBody = 346;
   RegisteredAsset asset;
-  std::string project = {};  // of a new name; "": as in CreateEnvironment
+  std::string project = {};  // the project of a new name; "": chosen as in CreateEnvironment
   static void table(auto& s, auto&& see) {
     see(field<1>, "asset", s.asset);
     see(field<2>, "project", s.project, kUserNameRule);
@@ -141,7 +142,7 @@ struct ArchiveAsset {  // answered by Done
   AssetKind kind = AssetKind::data;
   std::string name;
   std::string version;   // "": all that it has
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the version
   static void table(auto& s, auto&& see) {
     see(field<1>, "kind", s.kind);
     see(field<2>, "name", s.name);
@@ -165,9 +166,9 @@ struct AssetView {
   // The newest jobs that had it as an input and that the asker may read, newest first; absent: not
   // looked for (in a list).
   std::optional<std::vector<JobId>> used_by = {};
-  std::string owner = {};  // of the name
-  NameGrants grants = {};  // who else may add versions to it
-  // What its files count for quotas; absent: it was registered before they counted.
+  std::string owner = {};  // the owner of the name
+  NameGrants grants = {};  // the other users and projects that may add versions to the name
+  // The bytes that its files count for quotas; absent: it was registered before files were counted.
   std::optional<Bytes> files = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "asset", s.asset);
@@ -192,7 +193,7 @@ struct AssetReply {
 struct AssetsReply {
   static constexpr int kBody = 351;
   std::vector<AssetView> assets;
-  std::int64_t more = 0;  // so many more are not in this reply
+  std::int64_t more = 0;  // the number of further versions that this reply leaves out
   static void table(auto& s, auto&& see) {
     see(field<1>, "assets", s.assets, {.count = kMaxAssetsInReply});
     see(field<2>, "more", s.more);

@@ -66,7 +66,7 @@ bool has_control_character(std::string_view text) {
                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// `rest`: the text after ".../datastores/".
+// Reads a datastore's reference. `rest`: the text after ".../datastores/".
 Result<std::optional<DataReference>> parse_datastore(std::string_view text, std::string_view rest) {
   const auto paths = std::min(rest.find(kPaths), rest.size());
   DatastoreReference reference;
@@ -81,8 +81,8 @@ Result<std::optional<DataReference>> parse_datastore(std::string_view text, std:
   return std::optional<DataReference>(std::move(reference));
 }
 
-// azureml://subscriptions/ID/resourcegroups/NAME[/providers/…]/workspaces/NAME/datastores/…: the
-// launcher takes the place of the workspace, whatever its name.
+// Reads azureml://subscriptions/ID/resourcegroups/NAME[/providers/…]/workspaces/NAME/datastores/…:
+// the launcher takes the place of the workspace, whatever its name.
 Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   constexpr std::string_view kWorkspaces = "/workspaces/", kStores = "/datastores/";
   const auto workspaces = text.find(kWorkspaces);
@@ -94,8 +94,8 @@ Result<std::optional<DataReference>> parse_long_form(std::string_view text) {
   return parse_datastore(text, text.substr(stores + kStores.size()));
 }
 
-// The error for addresses such as azureml://datastore/NAME/… or azureml:/jobs/…; if the address
-// resembles a known form, the error says so.
+// The error for addresses such as azureml://datastore/NAME/… or azureml:/jobs/…, with the known
+// form that the address resembles, if any.
 Error not_known(std::string_view text) {
   std::string_view rest = text.substr(kScheme.size());
   rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));

@@ -14,26 +14,28 @@
 namespace lockstep {
 
 enum class DatastoreKind {
-  directory,  // the same path on every node, used in place
-  rclone,     // fetched by the launcher
+  directory,  // a directory that has the same path on every node and is used in place
+  rclone,     // a remote of rclone, fetched by the launcher
 };
 Word describe(DatastoreKind kind);
 std::string_view to_string(DatastoreKind kind);
 
 inline constexpr std::size_t kMaxDatastores = 1'000;
-inline constexpr std::size_t kMaxDatastoreUsers = 1'000;  // of one; the same for projects
+inline constexpr std::size_t kMaxDatastoreUsers = 1'000;  // the most users of one datastore, and
+                                                          // the most projects
 inline constexpr std::size_t kMaxDatastoreNameBytes = 100;
 inline constexpr std::size_t kMaxDatastorePathBytes = 4096;
 
-// A datastore as a user sees it. Whoever may use it learns nothing of where a remote is; `remote`,
-// `users` and `projects` are empty for all but admins.
+// A datastore as a user sees it. Users do not learn the place of a remote; `remote`, `users` and
+// `projects` are empty for all but admins.
 struct DatastoreView {
   std::string name;
   DatastoreKind kind = DatastoreKind::directory;
-  std::string directory;  // of a directory
-  std::string remote;     // of rclone: "REMOTE:PATH"
+  std::string directory;  // the path, for kind `directory`
+  std::string remote;     // the remote of rclone, for kind `remote`: "REMOTE:PATH"
   bool read_only = false;
-  std::vector<std::string> users, projects;  // that may use it; both empty: everybody
+  std::vector<std::string> users, projects;  // the users and projects that may use it; both empty:
+                                             // everybody
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "kind", s.kind);
@@ -49,7 +51,7 @@ struct DatastoreView {
 // A path below a datastore's directory. A node opens it with the rights of the job's user, and
 // below the directory only.
 struct DatastorePath {
-  std::string datastore;  // its name, for people
+  std::string datastore;  // the datastore's name, for people
   std::string directory;  // absolute
   std::string path;       // relative, without ".."; "": the directory itself
   static void table(auto& s, auto&& see) {

@@ -39,12 +39,12 @@ struct DataInput {
   std::string name;
   InputType type = InputType::uri_folder;
   InputMode mode = InputMode::ro_mount;
-  std::string source;          // as the submission named it, for people: "./data"
+  std::string source;          // the path or address as the submission has it, for people: "./data"
   std::optional<Digest> tree;  // the folder, or a folder with this one file; absent: direct
   std::string file;            // name of the file in `tree`; "": the input is the folder itself
-  std::string address;         // of a direct input: a URL, or a path that each node must have
-  // The type was left out: it is that of the registered data or model that `source` names. False
-  // from when the launcher has found that.
+  std::string address;         // for a direct input: a URL, or a path that each node must have
+  // True when the submission gives no type: the input then has the type of the registered data or
+  // model that `source` names. The launcher sets it to false when it has found that type.
   bool is_type_open = false;
   // The path in a datastore's directory that the ranks use in place. An input with a place has no
   // `tree`.
@@ -67,7 +67,7 @@ struct DataInput {
 };
 // The name of a file in a folder, or "".
 bool is_file_name(const std::string& name);
-// About how many bytes a record of it takes.
+// The approximate bytes of a record of it.
 std::size_t bytes_of(const DataInput& input);
 
 inline constexpr std::size_t kMaxDataInputs = 100;
@@ -80,14 +80,14 @@ Status validate(const std::vector<DataInput>& inputs);
 // ".lockstep/inputs/<name>": a folder of the working directory.
 std::string input_folder(const std::string& name);
 
-// Name -> the path or address that a rank reads.
+// The values of inputs by name: the path or address that a rank reads.
 std::map<std::string, std::string> input_values(const std::vector<DataInput>& inputs,
                                                 const std::string& working_directory);
 
 // "${{inputs.NAME}}". launcher/files leaves it in commands and variables for data inputs; the node
 // replaces it.
 std::string input_expression(std::string_view name);
-// `text` with the expression of each of `values` replaced.
+// Returns `text` with the expression of each of `values` replaced.
 std::string put_in_inputs(std::string text, const std::map<std::string, std::string>& values);
 
 }  // namespace lockstep

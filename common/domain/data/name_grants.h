@@ -1,5 +1,5 @@
 #pragma once
-// Who may add versions to a name beside its owner.
+// The users and projects that may add versions to a name besides its owner.
 
 #include <cstddef>
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxNameGrants = 200;  // users of one name
+inline constexpr std::size_t kMaxNameGrants = 200;  // the most users of one name
 
 struct NameGrants {
   bool project = false;  // all who may submit into the name's project

@@ -1,5 +1,5 @@
 #pragma once
-// What an output becomes when its job has completed.
+// The asset as which an output is registered when its job has completed.
 
 #include <string>
 

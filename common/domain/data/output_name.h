@@ -8,13 +8,14 @@
 namespace lockstep {
 
 inline constexpr std::size_t kMaxOutputNameBytes = 100;
-// 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a digit, because the name is
-// used in paths and variables.
+// Whether the name has 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a
+// digit, because it is used in paths and variables.
 bool valid_output_name(const std::string& name);
 
-inline constexpr std::size_t kMaxKeepPatterns = 100;  // of further files that a job keeps
+inline constexpr std::size_t kMaxKeepPatterns = 100;  // the most patterns of further files that one
+                                                      // job keeps
 
-// A snapshot never holds it.
+// The folder that no snapshot has.
 inline constexpr std::string_view kReservedFolder = ".lockstep";
 
 }  // namespace lockstep

@@ -41,7 +41,8 @@ struct OutputSpec {
   OutputMode mode = OutputMode::rw_mount;
   // "azureml://datastores/…": where the output is written to as well; "": only the launcher.
   std::string path = {};
-  std::optional<DatastorePath> place = std::nullopt;  // what `path` is, says the launcher
+  std::optional<DatastorePath> place = std::nullopt;  // the place that the launcher found for
+                                                      // `path`
   // Says the launcher: `path` is in the remote of this datastore, and the launcher writes the
   // merged tree to it.
   std::string remote = {};
@@ -60,7 +61,7 @@ struct OutputSpec {
   }
   friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
 };
-// "custom_model": as the job file has it, else what it is collected as.
+// "custom_model": as the job file has it, else the type as which it is collected.
 std::string_view type_word(const OutputSpec& output);
 inline constexpr std::size_t kMaxOutputs = 100;
 
@@ -76,20 +77,20 @@ inline constexpr std::string_view kLogsFolder = "logs";
 inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
 std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
 
-// Name -> the path that a rank writes to: the output's folder, or for uri_file a file in it with
-// the output's name.
+// The paths of outputs by name, to which a rank writes: the output's folder, or for uri_file a file
+// in it with the output's name.
 std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
                                                 const std::string& working_directory);
 
 // The path of an output's place, with ${{name}} and ${{output_name}} replaced.
 std::string path_in_place(const OutputSpec& output, const std::string& job);
-// `path` of the output with the same expressions replaced.
+// The `path` of the output with the same expressions replaced.
 std::string path_of(const OutputSpec& output, const std::string& job);
 
 // "${{outputs.NAME}}". launcher/files leaves this expression in commands and variables; the node
 // replaces it.
 std::string output_expression(std::string_view name);
-// `text` with the expression of each of `paths` replaced.
+// Returns `text` with the expression of each of `paths` replaced.
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
 
 // ---- what came back ----------------------------------------------------------------------------
@@ -101,23 +102,28 @@ enum class OutputKind {
   kept,  // files elsewhere in the working directory that the job's `keep` names
 };
 Word describe(OutputKind kind);
-std::string_view to_string(OutputKind kind);  // "outputs", …
+std::string_view to_string(OutputKind kind);  // the kind in words: "outputs", …
 constexpr OutputKind last_enumerator(OutputKind) { return OutputKind::kept; }
 
 inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
-inline constexpr std::size_t kMaxOutputProblems = 20;        // then "and 7 more"
-inline constexpr std::size_t kMaxCollectedProblems = 1'000;  // that are read of one output
+// the most problems of one output that are listed; the last line then says "and 7 more"
+inline constexpr std::size_t kMaxOutputProblems = 20;
+inline constexpr std::size_t kMaxCollectedProblems = 1'000;  // the most problems that are read for
+                                                             // one output
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;
-  std::string name;            // of a named output
-  std::optional<Digest> tree;  // in the launcher's blob store; absent: empty, or not collected
+  std::string name;            // the name of a named output
+  std::optional<Digest> tree;  // its tree in the launcher's blob store; absent: it is empty, or was
+                               // not collected
   std::uint64_t files = 0;     // symlinks are not counted
-  Bytes size;                  // of the files
-  std::vector<std::string> problems;  // what could not be collected, and why
-  std::uint64_t order = 0;            // of a part's checkpoints the newer one has the greater order
-  // Of ranks that still run: files that are sent piece by piece because they grow
-  // (common/snapshot/live/pieces.h). They are not in `tree`, except for an older complete version.
+  Bytes size;                  // the size of all files
+  std::vector<std::string> problems;  // the files that could not be collected, and why
+  std::uint64_t order = 0;            // orders the checkpoints of one part: the newer one has the
+                                      // greater order
+  // While the ranks run: the files that grow and are therefore sent piece by piece
+  // (common/snapshot/live/pieces.h). `tree` does not have them, except for an older complete
+  // version.
   std::optional<Digest> pieces = std::nullopt;
   std::uint64_t partial = 0;  // how many files in `pieces` were being written when they were sent
   static void table(auto& s, auto&& see) {
@@ -149,10 +155,11 @@ std::string describe(OutputKind kind, const std::string& name);
 // A named output of a whole job: the trees of its nodes merged into one.
 struct MergedOutput {
   std::string name;
-  std::optional<Digest> tree;  // absent: no rank wrote to it, or `problems` say why
+  std::optional<Digest> tree;  // absent: no rank wrote to the output, or `problems` say why there
+                               // is no tree
   std::string file;            // name of the one file in `tree`; "": the output is a folder
-  // Files of which nodes have different ones, and what could not be merged.
-  std::vector<std::string> problems;  // at most kMaxOutputProblems
+  // The paths at which nodes have different files, and the files that could not be merged.
+  std::vector<std::string> problems;  // the first kMaxOutputProblems problems
   // "net:3": the data or model that it was registered as, by this job or before; "": it was not.
   std::string registered = {};
   static void table(auto& s, auto&& see) {
@@ -168,14 +175,15 @@ struct MergedOutput {
 // A merged output that the launcher writes to a remote datastore.
 struct OutputWrite {
   enum class State { waiting, written, given_up };
-  std::string output;  // its name
+  std::string output;  // the output's name
   std::string to;      // "azureml://datastores/…"
   State state = State::waiting;
-  std::uint32_t tries = 0;  // that failed
-  std::string why = {};     // in views, the text of why_data
-  // When it was written or given up; while it waits, when it is tried again (ns = 0: at once).
+  std::uint32_t tries = 0;  // the number of tries that failed
+  std::string why = {};     // only in views: the text of why_data
+  // The time at which it was written or given up; while it waits, the time of the next try (ns = 0:
+  // at once).
   Instant at = {};
-  Why why_data = {};  // of the last failure
+  Why why_data = {};  // why the last try failed
   friend bool operator==(const OutputWrite&, const OutputWrite&) = default;
 };
 std::string_view to_string(OutputWrite::State state);
@@ -223,7 +231,7 @@ struct NodeTree {
 // `base`, so a difference from `base` was made by its ranks.
 struct CheckpointSource {
   std::uint32_t attempt = 0;  // number of the attempt that saved it
-  Instant saved;              // when the launcher had received the newest of the trees
+  Instant saved;              // the time at which the launcher had received the newest of the trees
   std::optional<Digest> base;
   std::vector<NodeTree> trees;
   JobId job = {};  // the job of that attempt; "": the same job

@@ -20,13 +20,14 @@ namespace lockstep {
 // Each kind has names of its own.
 enum class NameKind { environment, data, model, component };
 Word describe(NameKind kind);
-std::string_view to_string(NameKind kind);  // as the verbs: "environment", "data", …
-std::string_view noun_of(NameKind kind);    // in sentences: "environment", "data asset", …
+std::string_view to_string(NameKind kind);  // The name in commands: "environment", "data", …
+std::string_view noun_of(NameKind kind);  // The name in sentences: "environment", "data asset", …
 NameKind name_kind_of(AssetKind kind);
 
 // ---- requests, answered by Done ----------------------------------------------------------------
 
-// Only the owner's or an admin's.
+// Lets members of a project use a name, or takes that away. Only the name's owner or an admin may
+// ask for it.
 struct ShareName {
   static constexpr int kBody = 560;
   NameKind kind = NameKind::environment;

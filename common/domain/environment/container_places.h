@@ -3,13 +3,14 @@
 
 namespace lockstep {
 
-// The program lockstep-spawn. `--probe` reports what the image has; `--nothing` does nothing, so
+// The program lockstep-spawn. `--probe` reports the image's programs; `--nothing` does nothing, so
 // that a container can be run from an image that has no programs.
 inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
 // The folder that holds the runner's socket.
 inline constexpr char kRunInside[] = "/.lockstep/run";
-// The node's bundle, so that jobs in containers have the command `lockstep`. Its programs bring
-// their libraries; those of a build need libraries that the image may not have.
+// Where a container has the node's bundle, so that its ranks have the command `lockstep`. The
+// bundle's programs bring their libraries; programs of a plain build need libraries that the image
+// may not have.
 inline constexpr char kBundleInside[] = "/.lockstep/bundle";
 
 }  // namespace lockstep

@@ -18,8 +18,8 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// The size is written before the contents, so that no text can be read as two fields or as the next
-// field's name.
+// Adds a field. The size is written before the contents, so that no text can be read as two fields
+// or as the next field's name.
 void put(std::string& out, std::string_view key, std::string_view value) {
   out += fmt::format("{} {}:{}\n", key, value.size(), value);
 }

@@ -26,12 +26,13 @@ inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
 inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
 inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentTags = 1'000;
-inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // the most locks of one definition
 inline constexpr std::size_t kMaxVirtualPackages = 16;
 inline constexpr std::size_t kMaxActivationEntries = 10'000;
-inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of a text in EnvironmentReport::why
+inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // the most bytes of a text in
+                                                          // EnvironmentReport::why
 
-// User-managed: nothing is installed; every node only checks that it can be used.
+// A user-managed environment: nothing is installed; every node only checks that it can be used.
 struct HostEnvironment {
   std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
   static void table(auto& s, auto&& see) { see(field<1>, "interpreter", s.interpreter); }
@@ -42,7 +43,8 @@ struct HostEnvironment {
 // the file.
 struct VenvEnvironment {
   std::string python = "python3";         // absolute, or a name on PATH
-  std::vector<std::string> options;       // of a requirements file: "--index-url …", one an item
+  std::vector<std::string> options;       // the options of a requirements file: "--index-url …",
+                                          // one per item
   std::vector<std::string> requirements;  // PEP 508, with --hash options where the file has them
   std::vector<std::string> constraints;
   static void table(auto& s, auto&& see) {
@@ -64,7 +66,8 @@ struct CondaEnvironment {
   // The packages of a lock file: platform ("linux-64"; "" = all) -> "URL#sha256:HEX" or
   // "URL#md5:HEX".
   std::map<std::string, std::vector<std::string>> locked;
-  std::vector<std::string> options;  // of its pip section; these three are as in VenvEnvironment
+  std::vector<std::string> options;  // the options of the pip section; it and the next two fields
+                                     // are as in VenvEnvironment
   std::vector<std::string> requirements;
   std::vector<std::string> constraints;
   std::map<std::string, std::string> variables;  // set when the environment is active
@@ -113,8 +116,8 @@ using EnvironmentDefinition =
     std::variant<HostEnvironment, VenvEnvironment, CondaEnvironment, DockerEnvironment>;
 
 struct EnvironmentSpec {
-  std::string name;     // as registered, or as the file says; for people
-  std::string version;  // the same
+  std::string name;     // the registered name, or the name in the file; for people
+  std::string version;  // the registered version, or the version in the file
   EnvironmentDefinition definition;
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
@@ -138,19 +141,19 @@ struct EnvironmentLock {
 };
 inline constexpr std::string_view kLockFile = "lock.json";
 
-// What the launcher tells a node about the environment of a job.
+// The environment of a job, as the launcher sends it to a node.
 struct EnvironmentPlan {
   std::uint64_t generation = 0;        // grows with each --rebuild; a part of the key
-  std::vector<EnvironmentLock> locks;  // at most one for each platform
+  std::vector<EnvironmentLock> locks;  // the locks, at most one per platform
   bool solve = false;                  // this node solves; the others wait for its lock
   // conda's virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Each has the lowest version
   // of all the attempt's nodes; a package that one of them does not have is left out.
   std::vector<std::string> virtual_packages;
-  // There are nodes on other machines. So nodes fetch packages from each other, and the launcher's
-  // store keeps images that are in no registry.
+  // True when the attempt has nodes on other machines: nodes then fetch packages from each other,
+  // and the launcher's store keeps images that no registry has.
   bool share = false;
-  // With `solve`: if solving fails here for a reason that may be specific to this node, another
-  // node of the attempt can try. This node then reports `not_solved` and waits. False: the attempt
+  // With `solve`, true when another node of the attempt may solve if this one fails for a reason
+  // that may be specific to it: this node then reports `not_solved` and waits. False: the attempt
   // fails.
   bool others_may_solve = false;
   static void table(auto& s, auto&& see) {
@@ -167,19 +170,19 @@ struct EnvironmentPlan {
 // How far a node is with preparing the job's environment.
 struct EnvironmentReport {
   enum class Step {
-    wants_lock,  // no lock exists for its platform
+    wants_lock,  // no lock exists for the node's platform
     solved,      // the node solved it: `lock` is in the launcher's store
     ready,
     not_solved,  // solving failed, as `why` says; the node waits for another node to solve it
   };
   Step step = Step::wants_lock;
-  std::uint64_t generation = 0;  // of the plan that the node followed
+  std::uint64_t generation = 0;  // the generation of the plan that the node follows
   std::string platform;
   std::optional<Digest> lock;  // the tree; absent for a definition that needs none
   Digest key;                  // when ready: digest of definition, generation, lock and platform
   // For people; when ready: "built in 12.3 s", "was ready since 2026-11-22 …".
   std::string how;
-  Why why = {};  // of not_solved
+  Why why = {};  // why solving failed, for not_solved
   static void table(auto& s, auto&& see) {
     see(field<1>, "step", s.step);
     see(field<2>, "platform", s.platform);
@@ -189,7 +192,7 @@ struct EnvironmentReport {
     see(field<6>, "generation", s.generation);
     see(field<810>, "why_data", s.why);
   }
-  // Earlier nodes say it in `how`.
+  // Fills the field from `how`, in which earlier nodes report it.
   static void mend(EnvironmentReport& s) {
     if (!s.why && s.step == Step::not_solved) s.why = told(s.how);
   }
@@ -201,15 +204,14 @@ Word describe(EnvironmentReport::Step step);
 struct Container {
   std::string engine;  // absolute path of docker or podman
   bool is_podman = false;
-  bool is_rootless = false;        // root in its containers is the agent's user on the node
-  std::string image;               // its id in this engine, "sha256:…"
-  std::string shell;               // in the image: "/bin/bash", "/bin/sh"; "" = none
+  bool is_rootless = false;  // root in its containers is the agent's user on the node
+  std::string image;         // the image's id in this engine, "sha256:…"
+  std::string shell;  // the shell in the image: "/bin/bash", "/bin/sh"; "" = the image has none
   bool limits_memory = false;      // the engine can limit memory
   bool unlimited_memlock = false;  // the engine can lift the memlock limit
   std::string gpus;                // how to pass GPUs: "nvidia" (--gpus), "cdi" (--device), "" = no
   std::map<std::string, std::string> variables;  // the engine program's whole environment
-  bool memlock_is_unlimited =
-      false;  // in its containers, whether the engine lifts the limit or not
+  bool memlock_is_unlimited = false;             // whether the engine's containers lift the limit
   static void table(auto& s, auto&& see) {
     see(field<1>, "engine", s.engine);
     see(field<2>, "is_podman", s.is_podman);
@@ -228,9 +230,9 @@ struct Container {
 // The effect of activating an environment. It is computed once, so that no shell has to run for
 // each rank.
 struct Activation {
-  std::string interpreter;                       // of `python` and `python3`; absolute, "" = none
-  std::string version;                           // as the interpreter reports it: "3.11.2"
-  std::vector<std::string> path;                 // put before the rest of PATH
+  std::string interpreter;        // the absolute path of `python` and `python3`; "" = there is none
+  std::string version;            // the interpreter's version, as it reports it: "3.11.2"
+  std::vector<std::string> path;  // put before the rest of PATH
   std::map<std::string, std::string> variables;  // the job's own override these; or the image's
   std::optional<Container> container = {};       // set when ranks run in one
   static void table(auto& s, auto&& see) {
@@ -258,14 +260,14 @@ struct RegisteredEnvironment {
 
 // "host", "venv", "conda", "docker".
 std::string_view provider_of(const EnvironmentDefinition& definition);
-// Equal definitions have the same text. It has a format of its own, so that its digest stays the
-// same when the wire format changes.
+// The text of a definition; equal definitions have the same text. It has a format of its own, so
+// that its digest stays the same when the wire format changes.
 std::string canonical_form(const EnvironmentDefinition& definition);
 // SHA-256 of the canonical form.
 Digest digest_of(const EnvironmentDefinition& definition);
 // Whether it must be solved before it can be built.
 bool needs_lock(const EnvironmentDefinition& definition);
-// The tree that its image is built from; nullptr: it builds no image.
+// The tree from which the environment's image is built; nullptr: no image is built.
 const Digest* context_of(const EnvironmentDefinition& definition);
 
 // Whether a variable of the agent is passed to the tools that solve and build: their own (PIP_*,
@@ -275,10 +277,10 @@ bool is_tool_variable(std::string_view name);
 // and logins.
 bool is_engine_variable(std::string_view name);
 
-// A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
+// Checks a name or version: 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit.
 Status validate_environment_name(const std::string& what, const std::string& name);
 
-// All checks that are possible without a node. Errors name the key.
+// Checks everything that is possible without a node. Errors name the key.
 Status validate(const EnvironmentSpec& spec);
 
 }  // namespace lockstep

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxDockerArgsBytes = 1 << 17;
 
 struct DockerArg {
   const DockerOption* option = nullptr;
-  std::string value;  // as given; "true" for a flag without a value
+  std::string value;  // the value as given; "true" for a flag without a value
 };
 // Parses the words as docker does, keeping their order. Errors as of check_docker_args().
 Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& words);
@@ -27,11 +27,12 @@ Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& 
 // Splits a text into words as a shell does (quotes, backslashes), without expansions.
 Result<std::vector<std::string>> split_docker_args(std::string_view text);
 
-// Errors begin with "resources.docker_args: ". `allowed`: the options that the operator allows,
-// with their dashes. permission_denied: the words are right, but need options not in `allowed`.
+// Checks the options of a job for `docker run`; errors begin with "resources.docker_args: ".
+// `allowed` has the options that the operator allows, with their dashes. Returns permission_denied
+// if the words are right but need options that `allowed` lacks.
 Status check_docker_args(const std::vector<std::string>& words,
                          const std::vector<std::string>& allowed);
-// All checks that do not depend on the operator's `allowed`.
+// Checks everything that does not depend on the operator's `allowed`.
 Status check_docker_args(const std::vector<std::string>& words);
 
 // Checks that `name` ("--privileged") is an option that an operator can allow.

@@ -8,21 +8,21 @@
 namespace lockstep {
 
 enum class DockerGrant {
-  everybody,  // it gives no rights: the container runs as the submitting user
-  operators,  // it gives rights on the node, or not every engine has it
-  nobody,     // Lockstep sets it itself
+  everybody,  // gives no rights, because the container runs as the submitting user
+  operators,  // gives rights on the node, or some engines do not have it
+  nobody,     // Lockstep sets the option itself
 };
 
 struct DockerOption {
-  std::string_view name;  // without dashes
+  std::string_view name;  // the option's name, without dashes
   char letter = '\0';     // '\0' = none
   bool takes_value = true;
   DockerGrant grant = DockerGrant::operators;
-  std::string_view instead = {};  // for DockerGrant::nobody: why, and what to do instead
+  std::string_view instead = {};  // for DockerGrant::nobody: why, and what to use instead
 };
 
 std::span<const DockerOption> docker_options();
-// nullptr: no option has this name or letter.
+// Finds an option by name or letter; nullptr: there is no such option.
 const DockerOption* find_docker_option(std::string_view name);
 const DockerOption* find_docker_option(char letter);
 

@@ -34,7 +34,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 constexpr std::array<std::string_view, 13> kLimits{
     "core",   "cpu",   "data", "fsize",  "locks",      "memlock", "msgqueue",
     "nofile", "nproc", "rss",  "rttime", "sigpending", "stack"};
-// These limits would give ranks more than their share of the machine.
+// Limits that would give ranks more than their share of the machine.
 constexpr std::array<std::string_view, 2> kOperatorsLimits{"nice", "rtprio"};
 
 constexpr std::string_view kNoNewPrivileges = "no-new-privileges";
@@ -65,7 +65,7 @@ Status check_env(std::string_view value) {
   return {};
 }
 
-// Lockstep's own paths in a container begin with a dot.
+// Checks a tmpfs. Lockstep's own paths in a container begin with a dot.
 Status check_tmpfs(std::string_view value) {
   const std::string_view place = value.substr(0, value.find(':'));
   if (!place.starts_with('/') || place == "/")

@@ -11,8 +11,8 @@ namespace lockstep {
 
 inline constexpr Bytes kMinShmSize = kibibytes(64);
 
-// Error messages name neither the option nor the value; the caller adds them. Not to be called for
-// a value for which is_operators_value() is true.
+// Checks an option's value. Errors name neither the option nor the value; the caller adds them. Not
+// to be called for a value for which is_operators_value() is true.
 Status check_docker_value(std::string_view option, const std::string& value);
 
 // Whether only an operator may use this value, although everybody may use the option.

@@ -19,10 +19,11 @@ inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 Status validate_variables(const std::string& key,
                           const std::map<std::string, std::string>& variables);
 
-// What a shell would have replaced in the value, and nobody does: "$PATH", "${HOME}", "~/x". "":
-// nothing.
+// The part of the value that a shell would have replaced and Lockstep does not: "$PATH", "${HOME}",
+// "~/x". "": there is none.
 std::string unreplaced_in(std::string_view value);
-// A note about such a value: "'$PATH' stays as it is, …". `key`: "environment_variables.PATH".
+// The note about a value that a shell would have changed: "'$PATH' stays as it is, …". `key`:
+// "environment_variables.PATH".
 std::string unreplaced_note(const std::string& key, const std::string& name,
                             std::string_view value);
 

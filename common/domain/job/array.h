@@ -11,12 +11,13 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxPipelineSteps = 10'000;  // and tasks of an array
+inline constexpr std::size_t kMaxPipelineSteps = 10'000;  // the most steps of a pipeline, and the
+                                                          // most tasks of an array
 inline constexpr int kMaxArrayIndex = 999'999'999;
 inline constexpr std::size_t kMaxArrayTextBytes = 4'096;
 inline constexpr Rule kArrayIndexRule{.low = 0, .high = kMaxArrayIndex};
 
-// Which of an array's tasks a job is; its ranks see it as LOCKSTEP_ARRAY_*.
+// The task of an array that a job runs; its ranks see it as LOCKSTEP_ARRAY_*.
 struct ArrayTask {
   int index = 0;
   int count = 0;            // tasks of the whole array
@@ -32,11 +33,12 @@ struct ArrayTask {
 
 struct ArraySpec {
   std::vector<int> indices;  // ascending, each once
-  int at_most = 0;           // so many run at the same time; 0: no limit
-  std::string text = {};     // as it was written
+  int at_most = 0;           // the most tasks that run at the same time; 0: no limit
+  std::string text = {};     // the array as the submission has it
 };
 
-// As Slurm's --array: "0-19", "1,3,7", "0-100:5", with "%4" at the end for at_most.
+// Reads an array in the form of Slurm's --array: "0-19", "1,3,7", "0-100:5", with "%4" at the end
+// for at_most.
 Result<ArraySpec> array_from(const std::string& text);
 
 }  // namespace lockstep

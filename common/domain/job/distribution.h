@@ -14,16 +14,16 @@ namespace lockstep {
 
 inline constexpr std::size_t kMaxRayArguments = 100;
 inline constexpr std::size_t kMaxRayArgumentsBytes = 1 << 14;
-inline constexpr std::size_t kMaxRayAddressBytes = 253;  // as of a host's name
+inline constexpr std::size_t kMaxRayAddressBytes = 253;  // the longest address of a host
 
 // The cluster that `type: ray` makes for one job.
 struct RaySettings {
-  std::string address;      // of the head, for its workers; "": the address of its node
-  std::optional<int> port;  // of the head; absent: a leased one
+  std::string address;      // the address of the head, for its workers; "": the address of its node
+  std::optional<int> port;  // the port of the head; absent: a leased one
   bool include_dashboard = false;
   std::optional<int> dashboard_port;          // absent: Ray's own choice
   std::vector<std::string> head_arguments;    // further words for `ray start --head`
-  std::vector<std::string> worker_arguments;  // and for `ray start --address`
+  std::vector<std::string> worker_arguments;  // further words for `ray start --address`
   static void table(auto& s, auto&& see) {
     see(field<1>, "address", s.address, {.bytes = kMaxRayAddressBytes});
     see(field<2>, "port", s.port, {.low = 1, .high = 65'535});
@@ -39,9 +39,9 @@ struct Distribution {
   enum class Kind { none, mpi, pytorch, tensorflow, ray };
   Kind kind = Kind::none;
   int processes_per_node = 1;  // ranks on each node, >= 1; of tensorflow: on the first node
-  int workers = 0;             // of tensorflow; 0: another kind
-  int parameter_servers = 0;   // of tensorflow
-  RaySettings ray = {};        // of ray
+  int workers = 0;            // the number of tensorflow's workers; 0: another kind of distribution
+  int parameter_servers = 0;  // the number of tensorflow's parameter servers
+  RaySettings ray = {};       // the settings of type ray
   // The other members have fields of JobSpec.
   static void table(auto& s, auto&& see) {
     see(field<1>, "kind", s.kind);
@@ -52,19 +52,19 @@ struct Distribution {
 
 Word describe(Distribution::Kind kind);
 std::string_view to_string(Distribution::Kind kind);
-// Whether its ranks are told a MASTER_PORT; another kind takes none from its node.
+// Whether its ranks get a MASTER_PORT; another kind takes none from its node.
 bool has_master_port(Distribution::Kind kind);
 std::optional<Distribution::Kind> distribution_kind_from(std::string_view word);
 
-// `workers` and `parameter_servers` on this many nodes.
+// A distribution of `workers` and `parameter_servers` on this many nodes.
 Distribution tensorflow_on(int nodes, int workers, int parameter_servers);
 
-// Which of the cpus that a job holds on a node each of its ranks may use.
+// The cpus that each rank may use, out of the cpus that its job holds on the node.
 enum class Binding {
   automatic,  // a contiguous share for each; all, if there are more ranks than cpus
   none,       // all
-  numa,       // those of one NUMA node
-  core,       // those of one core; as `automatic` if there are more ranks than cores
+  numa,       // the cpus of one NUMA node
+  core,       // the cpus of one core; as `automatic` if there are more ranks than cores
 };
 Word describe(Binding binding);
 std::string_view to_string(Binding binding);

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-// Azure's words (reference: statuses of `az ml job show`).
+// The statuses of a job, with Azure's words (reference: statuses of `az ml job show`).
 enum class JobStatus {
   queued,
   preparing,

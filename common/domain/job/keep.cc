@@ -13,7 +13,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-// What is wrong with one name of a path; "": nothing.
+// The fault in one name of a path; "": it has none.
 std::string fault_of_name(std::string_view name) {
   if (name == "." || name == "..")
     return "'" + std::string(name) +
@@ -23,7 +23,7 @@ std::string fault_of_name(std::string_view name) {
   return "";
 }
 
-// Where the class that begins at `from` ends; npos: it does not end. A ']' at its beginning is a
+// The end of the class that begins at `from`; npos: it does not end. A ']' at its beginning is a
 // member.
 std::size_t end_of_class(std::string_view glob, std::size_t from) {
   std::size_t at = from + 1;

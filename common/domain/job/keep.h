@@ -13,7 +13,7 @@
 namespace lockstep {
 
 inline constexpr std::size_t kMaxKeepPatternBytes = 255;
-inline constexpr std::size_t kMaxKeepStars = 8;  // in one pattern, "**" counted once
+inline constexpr std::size_t kMaxKeepStars = 8;  // the most stars in one pattern; "**" counts once
 
 // Why the pattern is invalid; "" when it is valid.
 std::string fault_of_keep(const std::string& pattern);

@@ -16,7 +16,7 @@ Error invalid(std::string message) {
 // The steps before the one that is checked.
 using Steps = std::map<std::string, const PipelineStep*>;
 
-// A name such as "prepare" or "outer.prepare".
+// Whether the text is a name such as "prepare" or "outer.prepare".
 bool is_step_name(const std::string& name) {
   if (name.empty() || name.size() > kMaxStepNameBytes) return false;
   for (std::size_t begin = 0; begin <= name.size();) {

@@ -17,7 +17,7 @@ namespace lockstep {
 struct StepBinding {
   std::string input;   // name of the entry in the step's `spec.data`, which has no tree
   std::string step;    // name of the other step
-  std::string output;  // name of its output
+  std::string output;  // the name of its output
   static void table(auto& s, auto&& see) {
     see(field<1>, "input", s.input);
     see(field<2>, "step", s.step, {.bytes = kMaxStepNameBytes});
@@ -39,7 +39,7 @@ struct PipelineStep {
   JobSpec spec;
   std::vector<StepBinding> bindings;
   StepRole role = StepRole::main;
-  bool reuse = true;  // false: it runs, even if a job with the same content has completed
+  bool reuse = true;  // false: the step runs, even if a job with the same content has completed
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, {.bytes = kMaxStepNameBytes});
     see(field<2>, "spec", s.spec);
@@ -64,13 +64,14 @@ struct PipelineOutput {
 };
 
 struct PipelineSpec {
-  std::vector<PipelineStep> steps;  // each one comes after those to which it is bound
+  // ordered so that each comes after the steps to which it is bound
+  std::vector<PipelineStep> steps;
   std::vector<PipelineOutput> outputs;
-  // After a step has failed, run the steps that do not need it; else start no further step.
+  // Whether the steps that do not need a failed step still run; false: no further step starts.
   bool continue_on_step_failure = true;
   // If it is a job array: as it was written, "0-19%4". Its steps are named after their indices.
   std::string array = {};
-  int at_most = 0;  // so many steps run at the same time; 0: as many as the launcher allows
+  int at_most = 0;  // the most steps that run at the same time; 0: as many as the launcher allows
   static void table(auto& s, auto&& see) {
     see(field<1>, "steps", s.steps, {.count = kMaxPipelineSteps});
     see(field<2>, "outputs", s.outputs, {.count = kMaxOutputs});

@@ -91,7 +91,7 @@ std::optional<int> zone_at(std::string_view text, std::size_t at) {
   return (is_west ? -1 : 1) * (*hours * 3600 + *minutes * 60);
 }
 
-// RFC 3339; a blank may replace the T, and the seconds may be missing.
+// Reads RFC 3339; a blank may replace the T, and the seconds may be missing.
 std::optional<Instant> time_stamp(std::string_view text) {
   std::size_t at = 0;
   std::tm time{};

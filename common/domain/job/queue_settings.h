@@ -1,6 +1,6 @@
 #pragma once
-// What a job says about its place in the queue: its priority, Azure's tier, and what it waits for
-// before it takes a place. Plain values.
+// A job's settings for the queue: its priority, Azure's tier, and what it waits for before it may
+// be placed. Plain values.
 
 #include <optional>
 #include <string>
@@ -24,8 +24,8 @@ constexpr Priority last_enumerator(Priority) { return Priority::high; }
 std::optional<Priority> priority_from(std::string_view word);
 inline constexpr Priority kPriorities[] = {Priority::high, Priority::medium, Priority::low};
 
-// Azure's queue_settings.job_tier. `spot`: the job accepts machines that may be taken away at any
-// time. The others are accepted, and mean the same as `unset` here.
+// The job's tier: Azure's queue_settings.job_tier. `spot`: the job accepts machines that may be
+// taken away at any time. The others are accepted, and mean the same as `unset` here.
 enum class JobTier { unset, spot, basic, standard, premium };
 inline constexpr JobTier kJobTiers[] = {JobTier::spot, JobTier::basic, JobTier::standard,
                                         JobTier::premium};
@@ -35,7 +35,7 @@ std::string_view to_string(JobTier tier);  // "spot", …; "" for unset
 // How another job must have ended before this one may start.
 enum class AfterWhen {
   completed,  // Completed, as Slurm's afterok; if it ends otherwise, this job is canceled
-  ended,      // in any way, as Slurm's afterany
+  ended,      // the job has ended in any way, as Slurm's afterany
 };
 Word describe(AfterWhen when);
 std::string_view to_string(AfterWhen when);  // "completed", "ended"
@@ -57,7 +57,7 @@ struct QueueSettings {
   JobTier tier = JobTier::unset;
   std::vector<After> after;  // the jobs that must have ended; each at most once
   Instant not_before;        // ns = 0: it may start at any time
-  Duration delay{0};         // only of a submission: `not_before` is this long after it
+  Duration delay{0};         // only in a submission: the time from it to `not_before`
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 

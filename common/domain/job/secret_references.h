@@ -1,5 +1,5 @@
 #pragma once
-// Where a job may refer to its owner's secrets.
+// The places of a job in which it may refer to its owner's secrets.
 
 #include "common/base/result.h"
 

@@ -35,19 +35,19 @@ namespace lockstep {
 
 // Limits of a submission.
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
-// Also after a change; a job that an older launcher took may have more.
-inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // texts and tags together
-inline constexpr std::size_t kMaxSpecEntries = 100'000;       // that are read of each of its maps
+// The limit also holds after a change; a job that an older launcher accepted may have more.
+inline constexpr std::size_t kMaxAnnotationBytes = 1u << 20;  // of texts and tags together
+inline constexpr std::size_t kMaxSpecEntries = 100'000;       // read from each map of a job
 inline constexpr std::size_t kMaxJobTags = 1'000;
 inline constexpr std::size_t kMaxJobInputs = 10'000;    // literals
-inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
+inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // the same default as Azure's
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
 inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
-inline constexpr std::size_t kMaxNamedNodes = 1'000;   // of one job
-inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
-inline constexpr std::size_t kMaxChildren = 10'000;    // of one job
-inline constexpr int kMaxGenerations = 8;              // a child, its child, …
+inline constexpr std::size_t kMaxNamedNodes = 1'000;   // the most nodes that one job may name
+inline constexpr std::size_t kMaxStepNameBytes = 512;  // with the names of the pipelines around it
+inline constexpr std::size_t kMaxChildren = 10'000;  // the jobs that the attempts of one job submit
+inline constexpr int kMaxGenerations = 8;            // a child, its child, …
 inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 struct ShellCommand {
@@ -77,18 +77,18 @@ std::optional<Rdma> rdma_from(std::string_view word);
 // Whether the job's owner is connected to the standard streams of rank 0 while it runs (AttachMain
 // of runners/attach_frames.h), and by what.
 enum class TerminalKind {
-  none,   // no input; its output goes to the logs alone
-  pty,    // a terminal
+  none,   // rank 0 gets no input; its output goes to the logs alone
+  pty,    // rank 0 has a terminal
   input,  // a pipe as its standard input
 };
 Word describe(TerminalKind terminal);
 std::string_view to_string(TerminalKind terminal);  // "none", "pty", "stdin"
 
-// What becomes of the core file of a rank that a signal ended (lockstep.core).
+// What happens to the core file of a rank that a signal ended (lockstep.core).
 enum class CoreFile {
-  off,        // none is made
+  off,        // no core file is made
   backtrace,  // the report has the stack of the thread that failed; the file goes
-  keep,       // the same, and the file stays in ./logs
+  keep,       // as `backtrace`, and the file stays in ./logs
 };
 inline constexpr Bytes kMostCoreFile = gibibytes(16);  // the kernel cuts what is larger
 Word describe(CoreFile core);
@@ -102,15 +102,15 @@ struct ResourceRequest {
   std::optional<int> cpus;
   std::optional<Bytes> memory;
   std::optional<int> gpus;
-  bool isolate_gpus = false;  // lockstep.gpus_per_rank: isolated
-  // For jobs in containers only.
-  std::optional<Bytes> shm_size;         // of /dev/shm; absent = kDefaultShmSize
+  bool isolate_gpus = false;  // each rank gets its own GPUs (lockstep.gpus_per_rank: isolated)
+  // The next two are for jobs in containers only.
+  std::optional<Bytes> shm_size;         // the size of /dev/shm; absent = kDefaultShmSize
   std::vector<std::string> docker_args;  // words for `docker run`; see docker_args.h
-  // Which nodes may run it.
+  // The nodes that may run the job.
   std::string instance_type;  // a size; "": any. Used only to choose a target
   bool isolated = false;      // nobody else is on the same machine
   Rdma rdma = Rdma::off;
-  std::map<std::string, std::string> labels;  // that each node must have
+  std::map<std::string, std::string> labels;  // the labels that each node must have
   std::vector<std::string> nodes;             // names of nodes; empty: any node of the target
   static void table(auto& s, auto&& see) {
     see(field<1>, "instance_count", s.instance_count, {.low = 1, .high = kMaxNodesPerJob});
@@ -131,7 +131,7 @@ struct ResourceRequest {
 
 // A kind of failure after which a job is retried; listed under lockstep.retry.on.
 enum class RetryOn {
-  infrastructure,  // is_infrastructure: the machines are at fault
+  infrastructure,  // the machines are at fault: is_infrastructure()
   node_lost,
   runner_lost,
   out_of_memory,
@@ -146,7 +146,7 @@ std::optional<RetryOn> retry_on_from(std::string_view word);
 // When a new attempt may be placed after an attempt that was on a lost node.
 enum class OnLost {
   immediately,
-  after_fence,  // when none of its ranks can run any more, because their lease has ended
+  after_fence,  // when no rank can run any more, because the lease has ended
 };
 Word describe(OnLost on_lost);
 std::string_view to_string(OnLost on_lost);
@@ -154,10 +154,11 @@ std::string_view to_string(OnLost on_lost);
 struct RetryPolicy {
   int max = 3;  // how many retries may be charged
   std::vector<RetryOn> on = {RetryOn::infrastructure};
-  std::vector<int> exit_codes;    // also retried: exactly these exit codes
-  Duration backoff = seconds(1);  // before the first charged retry; doubles with each further one
+  std::vector<int> exit_codes;  // also retried: these exit codes
+  // the pause before the first charged retry; doubles with each further one
+  Duration backoff = seconds(1);
   OnLost on_lost = OnLost::immediately;
-  // `max` is an older field, of JobSpec.
+  // Moves `max`, an older field of JobSpec, here.
   static void table(auto& s, auto&& see) {
     see(field<1>, "on", s.on, {.count = kMaxRetryExitCodes});
     see(field<2>, "exit_codes", s.exit_codes, {.low = 1, .high = 255, .count = kMaxRetryExitCodes});
@@ -174,7 +175,7 @@ struct CheckpointPolicy {
 
 struct PipelineSpec;  // pipeline.h
 
-// The steps of a pipeline, which all copies of its spec share; empty: the job is a command job.
+// The steps of a pipeline, shared by all copies of its spec; empty: the job is a command job.
 class SharedPipeline {
  public:
   SharedPipeline() = default;
@@ -199,13 +200,13 @@ struct JobSpec {
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
-  // command and environment_variables still hold ${{inputs.NAME}} of data inputs and
-  // ${{outputs.NAME}}, because paths differ by node.
+  // The outputs. The command and environment_variables still have ${{inputs.NAME}} of data inputs
+  // and ${{outputs.NAME}}, because paths differ by node.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
   Binding binding = Binding::automatic;
   ResourceRequest resources;
-  std::optional<Duration> timeout;  // of one attempt's running time
+  std::optional<Duration> timeout;  // the most running time of one attempt
   RetryPolicy retry;
   std::optional<Digest> snapshot;  // root of the captured source tree; absent = an empty directory
   std::string submitter;           // user name of the person
@@ -217,10 +218,11 @@ struct JobSpec {
   std::vector<std::string> keep = {};  // patterns of further files to collect: see keep.h
   // The first attempt begins with the newest checkpoint of this job; "": with an empty folder.
   JobId from_checkpoint_of = {};
-  // Why the launcher chose this target; none: the submission named it. A client cannot set it.
+  // Why the launcher chose this target; none: the submission names the target. A client cannot set
+  // it.
   Why compute_why = {};
   QueueSettings queue = {};
-  std::vector<DataInput> data = {};  // their names differ from those of `inputs`
+  std::vector<DataInput> data = {};  // named differently from `inputs`
   // A pipeline has no command: its steps are jobs with their own specs.
   SharedPipeline pipeline = {};
   // The job that submitted this one: a pipeline, of which this is `step`; or, where `step` is "",
@@ -229,12 +231,13 @@ struct JobSpec {
   JobId parent = {};
   std::string step = {};
   std::uint32_t parent_attempt = 0;
-  std::optional<ArrayTask> array = {};  // it is a task of a job array
+  std::optional<ArrayTask> array = {};  // set if the job is a task of a job array
   // The environment of the submission, whose image the operator's environments.map maps to
   // `environment`. A client cannot set it.
   std::optional<EnvironmentSpec> replaced_environment = {};
   StopPolicy stop = {};
-  // Of a command job of its own. It is not tried again once rank 0 may have read.
+  // Set for a command job that is not a step. Such a job is not retried once rank 0 may have read
+  // its input.
   TerminalKind terminal = TerminalKind::none;
   HangPolicy hang = {};
   CoreFile core = CoreFile::off;
@@ -296,7 +299,8 @@ struct JobSpec {
   }
   bool is_child() const { return !parent.value.empty() && step.empty(); }
   int world_size() const { return first_rank_on(resources.instance_count); }
-  // A node's ranks are consecutive. With tensorflow, the first nodes may have one more.
+  // The first rank on a node; a node's ranks are consecutive. With tensorflow, the first nodes may
+  // have one more.
   int first_rank_on(int node_rank) const;
   int ranks_on(int node_rank) const {
     return first_rank_on(node_rank + 1) - first_rank_on(node_rank);
@@ -307,7 +311,7 @@ struct JobSpec {
 // The bytes of its texts and tags.
 std::size_t annotation_bytes(const JobSpec& spec);
 
-// All checks that do not depend on the cluster. Errors name the field.
+// Checks everything that does not depend on the cluster. Errors name the field.
 Status validate(const JobSpec& spec);
 // The first error of each field, or of each group of fields that are checked together.
 std::vector<Error> errors_of(const JobSpec& spec);

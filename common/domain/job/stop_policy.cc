@@ -14,8 +14,8 @@ struct Name {
   int number;
 };
 
-// Without signals that end or stop a process in any case, and without those of a process's own
-// faults.
+// Signals that a job may get. Those that always end or stop a process are left out, and those of a
+// process's own faults.
 constexpr std::array kNames = std::to_array<Name>({{"USR1", SIGUSR1},
                                                    {"USR2", SIGUSR2},
                                                    {"TERM", SIGTERM},

@@ -1,6 +1,6 @@
 #pragma once
-// How the ranks of a job are told that their time is over: the grace time between SIGTERM and
-// SIGKILL, and a signal that comes before the job's time limit. Pure.
+// The end of a job's ranks: the grace time between SIGTERM and SIGKILL, and a signal that comes
+// before the job's time limit. Pure.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace lockstep {
 
-// Sent `before` the end of limits.timeout, to those processes of a rank that handle it.
+// The signal that is sent `before` the end of limits.timeout to those processes of a rank that
+// handle it.
 struct EarlySignal {
   int number = 0;
   Duration before{0};
@@ -24,15 +25,16 @@ struct EarlySignal {
 };
 
 struct StopPolicy {
-  std::optional<Duration> grace = {};  // absent: the launcher's
+  std::optional<Duration> grace = {};  // absent: the launcher's default
   std::optional<EarlySignal> signal = {};
   friend bool operator==(const StopPolicy&, const StopPolicy&) = default;
 };
 
 inline constexpr Duration kMostGrace = std::chrono::hours(1);
-inline constexpr Duration kSignalBefore = seconds(60);  // as in Slurm, where nothing is said
+inline constexpr Duration kSignalBefore = seconds(60);  // the same default as Slurm's
 
-// "USR1", "SIGUSR1" or "10", of those that may be sent; nullopt: it is none of them.
+// The number of "USR1", "SIGUSR1" or "10"; nullopt: the word is not one of the signals that may be
+// sent.
 std::optional<int> early_signal_number(std::string_view word);
 std::string early_signal_name(int number);  // "USR1"
 // "HUP, INT, QUIT, USR1, …"
@@ -40,7 +42,7 @@ std::string early_signal_names();
 // "USR1@60", "USR1@2m", "USR1".
 Result<EarlySignal> early_signal_from(const std::string& text);
 
-// Errors begin with the key: "lockstep.grace_period: ".
+// Checks the policy. Errors begin with the key: "lockstep.grace_period: ".
 Status validate(const StopPolicy& policy, const std::optional<Duration>& timeout);
 
 }  // namespace lockstep

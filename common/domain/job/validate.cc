@@ -113,8 +113,8 @@ Status validate_inputs(const JobSpec& spec) {
   return {};
 }
 
-// docker_args may ask for fewer processes only. A job asks for more by limits.pids, which the
-// operator of a node bounds.
+// Checks docker_args, which may only lower the number of processes. A job asks for more by
+// limits.pids, which the operator of a node bounds.
 Status validate_pids_of_container(const JobSpec& spec) {
   const int pids = spec.limits.pids.value_or(kDefaultPidsLimit);
   const int ranks = spec.distribution.processes_per_node;

@@ -19,10 +19,11 @@ namespace lockstep {
 
 // ---- agent -> launcher -------------------------------------------------------------------------
 inline constexpr std::size_t kMaxNoticeReasonBytes = 200;
-// The node's machine will be taken away: its agent was told so.
+// Tells that the node's machine will be taken away, as its agent learnt.
 struct PreemptionNotice {
-  Duration left{0};    // from now on
-  std::string reason;  // in words, of whoever takes it; at most kMaxNoticeReasonBytes
+  Duration left{0};    // the time from now until the machine is taken away
+  std::string reason;  // the reason in the words of the cloud or the operator; at most
+                       // kMaxNoticeReasonBytes
   static void table(auto& s, auto&& see) {
     see(field<1>, "left", s.left);
     see(field<2>, "reason", s.reason, {.bytes = kMaxNoticeReasonBytes});
@@ -68,8 +69,8 @@ struct Heartbeat {
   std::uint64_t desired_revision = 0;   // newest applied; the launcher resends newer ones
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   std::uint64_t number = 0;             // 1, 2, … within a session
-  Why low_disk = {};                    // why the node takes no new part now; none: it takes them
-  Instant wall_clock = {};              // the node's, when this was sent; ns = 0: not given
+  Why low_disk = {};        // why the node takes no new part now; none: it takes new parts
+  Instant wall_clock = {};  // the node's, when this was sent; ns = 0: not given
   std::optional<PreemptionNotice> notice = {};
   // The newest acknowledgement: its `time`, and the node's clock when it arrived. ns = 0: none, or
   // that acknowledgement gave no time.
@@ -89,7 +90,7 @@ struct Heartbeat {
   }
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
-struct Observed {  // delta: the parts that changed
+struct Observed {  // The parts of a node that changed.
   static constexpr int kBody = 12;
   NodeId node;
   SessionId session;
@@ -106,12 +107,12 @@ struct Observed {  // delta: the parts that changed
   friend bool operator==(const Observed&, const Observed&) = default;
 };
 
-// What the node and its parts use now. Not acknowledged: the next one replaces it.
+// What the node and its parts use now. It is not acknowledged: the next report replaces it.
 struct UsageReport {
   static constexpr int kBody = 320;
   NodeId node;
   SessionId session;
-  Duration every = kSampleEvery;  // until the next one
+  Duration every = kSampleEvery;  // the time until the next report
   NodeUse use;
   std::vector<PartUse> parts;
   static void table(auto& s, auto&& see) {
@@ -129,7 +130,7 @@ using AgentMessage = std::variant<SessionOpen, Heartbeat, Observed, UsageReport>
 // ---- launcher -> agent -------------------------------------------------------------------------
 inline constexpr std::size_t kMaxLauncherAddresses = 8;
 inline constexpr std::size_t kMaxLauncherAddressBytes = 300;
-// Where a launcher's control and bulk sockets are dialled; each tcp://HOST:PORT.
+// An address of a launcher's control and bulk sockets; each is tcp://HOST:PORT.
 struct LauncherAddress {
   std::string control, bulk;
   static void table(auto& s, auto&& see) {
@@ -139,9 +140,9 @@ struct LauncherAddress {
   friend bool operator==(const LauncherAddress&, const LauncherAddress&) = default;
 };
 
-// Where the launcher is, and where it will be: first the address that it has now. An agent keeps
-// them, and dials them in turn when its launcher does not answer. The launcher's key stays the same
-// at all of them, so a wrong address costs time and nothing else.
+// The addresses of the launcher now and in the future, the present one first. An agent keeps them,
+// and dials them in turn when its launcher does not answer. The launcher's key stays the same at
+// all addresses, so a wrong one costs only time.
 struct LauncherAddresses {
   static constexpr int kBody = 640;
   std::vector<LauncherAddress> addresses;
@@ -156,10 +157,10 @@ struct SessionAccepted {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   DesiredState desired;
-  // After a break the node dials at a random moment within this time, so that not all nodes of a
-  // large cluster come back at once. Zero: at once.
+  // The time within which the node dials at a random moment after a break, so that not all nodes of
+  // a large cluster come back at once. Zero: at once.
   Duration reconnect_within{0};
-  std::vector<LauncherAddress> addresses = {};  // as in LauncherAddresses
+  std::vector<LauncherAddress> addresses = {};  // the same addresses as in LauncherAddresses
   static void table(auto& s, auto&& see) {
     see(field<1>, "session", s.session);
     see(field<2>, "heartbeat_interval", s.heartbeat_interval);
@@ -196,8 +197,9 @@ struct SessionLost {
 struct HeartbeatAck {
   static constexpr int kBody = 16;
   SessionId session;
-  std::uint64_t number = 0;    // of the heartbeat
-  std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
+  std::uint64_t number = 0;    // the heartbeat's number
+  std::uint64_t revision = 0;  // the revision of the node's desired state when the heartbeat
+                               // arrived
   Instant time = {};           // the launcher's, when this was made; ns = 0: not given
   static void table(auto& s, auto&& see) {
     see(field<1>, "session", s.session);

@@ -19,15 +19,17 @@
 
 namespace lockstep {
 
-// Raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
+// The raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
 inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
-inline constexpr std::size_t kMaxBlobPeers = 64;        // in one reply or report
-inline constexpr std::size_t kMaxUnitBytes = 2u << 20;  // of the bits in a UnitsReply
+inline constexpr std::size_t kMaxBlobPeers = 64;        // the most peers in one reply or report
+inline constexpr std::size_t kMaxUnitBytes = 2u << 20;  // the most bytes of bits in a UnitsReply
 inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
-inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; of more, some are left out
-inline constexpr std::size_t kMaxLogKeys = 2 * 10'000 * 8;  // both streams of each rank of a node
+inline constexpr std::size_t kMaxLogTimes = 4'096;  // the most times in one message; if there are
+                                                    // more, some are left out
+inline constexpr std::size_t kMaxLogKeys = 2 * 10'000 * 8;  // the streams of a node's logs: both of
+                                                            // each rank
 // Sums of offsets with sizes do not overflow.
 inline constexpr Rule kOffsetRule{.low = 0, .high = std::int64_t{1} << 62};
 
@@ -48,11 +50,11 @@ struct MissingBlobsReply {
   }
   friend bool operator==(const MissingBlobsReply&, const MissingBlobsReply&) = default;
 };
-// One piece of a blob. Small blobs are one piece, and many travel in one PutBlobs.
+// One piece of a blob. A small blob is one piece, and one PutBlobs carries many.
 struct BlobPiece {
   Digest digest;
-  std::uint64_t total_size = 0;  // of the whole raw blob
-  std::uint64_t offset = 0;      // of this piece, in raw bytes
+  std::uint64_t total_size = 0;  // the size of the whole raw blob
+  std::uint64_t offset = 0;      // the offset of this piece, in raw bytes
   bool compressed = false;       // data is a zstd frame of this piece
   std::string data;
   friend bool operator==(const BlobPiece&, const BlobPiece&) = default;
@@ -68,14 +70,14 @@ struct PutBlobsReply {  // the pieces are durable when this arrives
   static void table(auto& s, auto&& see) { see(field<1>, "accepted_bytes", s.accepted_bytes); }
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-// Answered by BlobData messages until all blobs are sent. With a single digest, `offset` and
-// `limit` ask for a part of it, which is the receiver's credit. They count raw bytes; limit 0 = to
-// the end; the piece that reaches the limit is sent whole. A blob is sent only if it is below the
-// tree `root` and the asker may read that tree. Knowing a digest gives no access.
+// Asks for blobs. Answered by BlobData messages until all blobs are sent. With a single digest,
+// `offset` and `limit` ask for a part of it, which is the receiver's credit. They count raw bytes;
+// limit 0 = to the end; the piece that reaches the limit is sent whole. A blob is sent only if it
+// is below the tree `root` and the asker may read that tree. Knowing a digest gives no access.
 struct GetBlobs {
   static constexpr int kBody = 14;
   std::vector<Digest> digests;
-  std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
+  std::uint64_t offset = 0;  // in raw bytes; a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
   bool has_other_sources = false;   // the asker may be told to try again, or ask a peer
   std::optional<Digest> root = {};  // absent: sent by an older program without this field
@@ -124,7 +126,8 @@ struct BlobPeer {
   std::string name;
   std::string endpoint;
   PublicKey key;
-  bool fetching = false;  // it does not have all of it yet, as far as the launcher knows
+  bool fetching = false;  // the peer does not have all of the tree yet, as far as the launcher
+                          // knows
   bool core = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
@@ -141,8 +144,8 @@ struct FindPeersReply {
   NodeId self;
   bool core = false;  // this node is one of those that fetch from the launcher for the others
   std::vector<BlobPeer> peers;
-  // How many other nodes that this one can reach have an attempt with this tree, of the core at
-  // most: they have the tree, or fetch it about now.
+  // The number of other nodes that this one can reach and that have an attempt with this tree, at
+  // most those of the core: they have the tree, or fetch it about now.
   std::uint32_t expected = 0;
   static void table(auto& s, auto&& see) {
     see(field<1>, "self", s.self);
@@ -172,7 +175,7 @@ struct FetchReport {
   bool whole = false;
   std::uint64_t from_launcher_bytes = 0;
   std::vector<Share> peers;
-  std::optional<Digest> lock = {};  // as in FindPeers
+  std::optional<Digest> lock = {};  // the lock of the packages, as in FindPeers
   static void table(auto& s, auto&& see) {
     see(field<1>, "root", s.root);
     see(field<2>, "whole", s.whole);
@@ -182,7 +185,7 @@ struct FetchReport {
   }
   friend bool operator==(const FetchReport&, const FetchReport&) = default;
 };
-// One node asks another which units (see common/transfer/tree_units.h) of a tree it has.
+// Asks another node which units of a tree it has (common/transfer/tree_units.h).
 struct AskUnits {
   static constexpr int kBody = 123;
   Digest root;
@@ -191,8 +194,8 @@ struct AskUnits {
 };
 struct UnitsReply {
   static constexpr int kBody = 124;
-  bool whole = false;            // it has all of them
-  bool fetching = false;         // it is fetching the others
+  bool whole = false;            // the node has all units
+  bool fetching = false;         // the node is fetching the units that it does not have
   std::uint64_t done_bytes = 0;  // grows while its fetch makes progress
   std::string have;              // bit i % 8 of byte i / 8 stands for unit i; empty when whole
   static void table(auto& s, auto&& see) {
@@ -207,13 +210,13 @@ struct UnitsReply {
 // ---- logs --------------------------------------------------------------------------------------
 enum class LogStream {
   out,          // a rank's stdout
-  err,          // its stderr
+  err,          // a rank's stderr
   environment,  // the output of solving and building the environment on a node
 };
 Word describe(LogStream stream);
 struct LogKey {
   AttemptId attempt;
-  int rank = 0;  // for `environment` the node's rank
+  int rank = 0;  // the rank; for `environment` the node's rank
   LogStream stream = LogStream::out;
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -224,9 +227,9 @@ struct LogKey {
 };
 // "rank 3 of job.1", "the environment on node 0 of job.1".
 std::string owner_of(const LogKey& key);
-// When a range of a log's bytes was written, or read from a rank's pipe: the bytes from `offset` up
-// to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by the node's clock,
-// in a LogChunk by the launcher's.
+// The time at which a range of a log's bytes was written, or read from a rank's pipe: the bytes
+// from `offset` up to the next entry's offset, within kLogTimeStep after `at`. In a LogAppend by
+// the node's clock, in a LogChunk by the launcher's.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;
@@ -243,7 +246,7 @@ struct LogAppend {
   LogKey key;
   std::uint64_t offset = 0;
   std::string data;
-  std::vector<LogTime> times = {};  // of `data`, sorted by offset; empty: unknown
+  std::vector<LogTime> times = {};  // the times of `data`, sorted by offset; empty: unknown
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
     see(field<2>, "key", s.key);
@@ -274,15 +277,15 @@ struct LogResume {  // answered by a LogAck for each key
   friend bool operator==(const LogResume&, const LogResume&) = default;
 };
 
-struct LogFollow {  // a client reads logs
+struct LogFollow {  // Asks to read logs, for a client.
   static constexpr int kBody = 23;
   JobId job;
   std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
-  std::optional<int> rank;    // only this rank, and no environment logs
+  std::optional<int> rank;    // sends the logs of this rank alone, without environment logs
   std::optional<int> node_rank;
-  std::optional<LogStream> stream;  // only this one
-  std::int64_t tail_lines = -1;     // per rank and stream; -1 = from the start
-  bool follow = true;               // false: the logs as they are now, then LogEnd
+  std::optional<LogStream> stream;  // sends this stream alone
+  std::int64_t tail_lines = -1;     // the lines per rank and stream; -1 = from the start
+  bool follow = true;               // false: sends the logs as they are now, then LogEnd
   std::uint32_t credit = 64;        // chunks the server may send before LogCredit
   struct Position {
     LogKey key;
@@ -293,10 +296,10 @@ struct LogFollow {  // a client reads logs
     }
     friend bool operator==(const Position&, const Position&) = default;
   };
-  std::vector<Position> resume;       // where to continue after an interruption
-  std::optional<Instant> since = {};  // only lines that began at this time or later
-  bool times = false;                 // fill LogChunk::times
-  bool ranks_only = false;            // no environment logs
+  std::vector<Position> resume;       // the positions at which an interrupted reader continues
+  std::optional<Instant> since = {};  // sends only lines that began at this time or later
+  bool times = false;                 // fills LogChunk::times
+  bool ranks_only = false;            // leaves out environment logs
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "attempt", s.attempt);
@@ -320,7 +323,7 @@ struct LogChunk {
   std::string node_name;
   std::uint64_t offset = 0;
   std::string data;
-  std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
+  std::vector<LogTime> times = {};  // the times, if requested; the first may lie before `offset`
   // Logs of this follow, this one included, have bytes that are not sent yet. The launcher sends
   // the log with the oldest next byte first, so the next chunk does not begin earlier than this
   // one.
@@ -352,7 +355,8 @@ struct BulkRefused {
   static constexpr int kBody = 30;
   std::string message;
   bool for_now = false;   // a full disk, a busy launcher: the same request may succeed later
-  bool no_space = false;  // with for_now: fails until somebody mends the disk or frees space
+  bool no_space = false;  // with for_now: the request fails until somebody repairs the disk or
+                          // frees space
   static void table(auto& s, auto&& see) {
     see(field<1>, "message", s.message, kCutText);
     see(field<2>, "for_now", s.for_now);
@@ -374,7 +378,8 @@ struct BulkEnvelope {
   // A node sends this for an attempt: files that it has so far, or its final outputs. Absent: for
   // another reason, or an older program without this field.
   std::optional<AttemptId> of_attempt = {};
-  bool final_outputs = false;  // its ranks have ended
+  bool final_outputs = false;  // true: the files are final outputs, because the attempt's ranks
+                               // have ended
   friend bool operator==(const BulkEnvelope&, const BulkEnvelope&) = default;
 };
 

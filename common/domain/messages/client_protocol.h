@@ -30,7 +30,7 @@ namespace lockstep {
 struct ShowJob {
   static constexpr int kBody = 33;
   JobId job;
-  bool with_steps = false;  // of a pipeline: spec.pipeline has its steps, for who may read the job
+  bool with_steps = false;  // for a pipeline: spec.pipeline has its steps, for readers of the job
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "with_steps", s.with_steps);
@@ -40,17 +40,17 @@ struct ShowJob {
 struct ExplainJob {
   static constexpr int kBody = 34;
   JobId job;
-  std::optional<int> settings_of_rank = {};  // also the network settings of this rank
+  std::optional<int> settings_of_rank = {};  // adds the network settings of this rank
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<700>, "settings_of_rank", s.settings_of_rank, kRankRule);
   }
   friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
 };
-struct ListEvents {  // of one job, oldest first
+struct ListEvents {  // Asks for the events of one job, oldest first.
   static constexpr int kBody = 45;
   JobId job;
-  Instant since;  // only events from this time on
+  Instant since;  // only events at this time or later
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "since", s.since);
@@ -73,7 +73,7 @@ struct ListNodes {
 struct ShowNode {
   static constexpr int kBody = 37;
   std::string name_or_id;
-  bool history = false;  // with NodeView::history
+  bool history = false;  // fills NodeView::history
   static void table(auto& s, auto&& see) {
     see(field<1>, "name_or_id", s.name_or_id, kNameRule);
     see(field<2>, "history", s.history);
@@ -94,7 +94,7 @@ struct CreateToken {
   }
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
-// Of one token: what is stolen with it stays small, and so does the time in which it can be used.
+// The most joins of one token: a stolen token then does little harm, and only for a short time.
 inline constexpr int kMaxTokenUses = 1'000;
 inline constexpr Duration kMaxTokenValidFor = minutes(30 * 24 * 60);
 // Answered by TokensReply: the tokens that the launcher remembers.
@@ -103,7 +103,7 @@ struct ListTokens {
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListTokens&, const ListTokens&) = default;
 };
-// No node joins with the token any more. Nodes that have joined stay.
+// Makes a token useless for further nodes. Nodes that have joined with it stay.
 struct RevokeToken {
   static constexpr int kBody = 563;
   std::string id;  // TokenView::id, or a beginning of it that only one token has
@@ -141,10 +141,10 @@ struct ApproveNode {  // a node that waits for approval may get work from now on
   static void table(auto& s, auto&& see) { see(field<1>, "name_or_id", s.name_or_id, kNameRule); }
   friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
 };
-struct RemoveNode {  // for ever: its key is revoked, and its id is never used again
+struct RemoveNode {  // removes a node for ever: its key is revoked, and its id is never used again
   static constexpr int kBody = 42;
   std::string name_or_id;
-  bool now = false;  // even while it is ALIVE or holds attempts, which are then given up
+  bool now = false;  // even while the node is ALIVE or holds attempts, which are then given up
   static void table(auto& s, auto&& see) {
     see(field<1>, "name_or_id", s.name_or_id, kNameRule);
     see(field<2>, "now", s.now);
@@ -191,7 +191,7 @@ struct ArchiveEnvironment {
   static constexpr int kBody = 144;
   std::string name;
   std::string version;   // "": all that it has
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the version
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "version", s.version);
@@ -233,7 +233,7 @@ struct ListProjects {
   static void table(auto&, auto&&) {}
   friend bool operator==(const ListProjects&, const ListProjects&) = default;
 };
-// Answered by Done.
+// Changes users, keys, roles or projects. Answered by Done.
 struct ChangePrincipals {
   static constexpr int kBody = 163;
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
@@ -244,9 +244,9 @@ struct ChangePrincipals {
   }
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
 };
-// Answered by QuotasReply: the quota of `holder`; without a holder and with `all`, the quotas of
-// all users and projects that have one or use something, as far as the asker may see them; else
-// those of the asker and the asker's projects.
+// Answered by QuotasReply. With `holder`: the quota of that holder. With `all`: the quotas of all
+// users and projects that have one or use something, as far as the asker may see them. Else the
+// quotas of the asker and of the asker's projects.
 struct ListQuotas {
   static constexpr int kBody = 250;
   std::optional<QuotaHolder> holder;
@@ -293,9 +293,9 @@ using ClientRequest = std::variant<
 struct SubmitReply {
   static constexpr int kBody = 60;
   JobId job;
-  bool snapshot_missing =
-      false;  // not accepted: upload the snapshot over the bulk socket and submit again
-  // For the person who submits: which target was chosen, and what of the job is not used.
+  bool snapshot_missing = false;  // upload the snapshot over the bulk socket and submit again
+  // The notes for the person who submits: which target was chosen, and which parts of the job are
+  // not used.
   std::vector<std::string> notes = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
@@ -316,7 +316,7 @@ struct JobsDeleted {
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
-    std::string project = {};  // of the job. For the audit log; in no message
+    std::string project = {};  // the job's project, for the audit log; no message carries it
     static void table(auto& s, auto&& see) {
       see(field<1>, "job", s.job);
       see(field<2>, "code", s.code);
@@ -327,8 +327,8 @@ struct JobsDeleted {
   };
   std::vector<JobId> jobs;
   std::vector<Kept> kept;
-  std::int64_t more = 0;  // so many more jobs match and are not deleted yet
-  // Of each of `jobs`. For the audit log; in no message.
+  std::int64_t more = 0;  // the number of further jobs that match and are not deleted yet
+  // The project of each of `jobs`, for the audit log. No message carries them.
   std::vector<std::string> projects = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
@@ -345,8 +345,8 @@ struct JobUpdate {
   static void table(auto& s, auto&& see) { see(field<1>, "job", s.job); }
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
-// Sent every kStillWatchingEvery to each connection that watches a job: all changes until now were
-// sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
+// Tells each connection that watches a job, every kStillWatchingEvery, that all changes until now
+// were sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
 // client that does not get this message watches again.
 struct StillWatching {
   static constexpr int kBody = 180;
@@ -362,7 +362,7 @@ inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   static constexpr int kBody = 63;
   std::vector<JobView> jobs;
-  std::int64_t more = 0;       // so many older jobs match and are not in this reply
+  std::int64_t more = 0;       // older jobs that match and are left out
   bool more_at_least = false;  // there may be more than `more`: not all were counted
   static void table(auto& s, auto&& see) {
     see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
@@ -382,7 +382,7 @@ struct ExplainReply {
 struct EventsReply {
   static constexpr int kBody = 75;
   std::vector<JobEvent> events;
-  std::uint64_t left_out = 0;  // so many events in the middle were not kept
+  std::uint64_t left_out = 0;  // events in the middle that were not kept
   bool final = false;          // the job is final: no more events will follow
   static void table(auto& s, auto&& see) {
     see(field<1>, "events", s.events, {.count = kMaxEventsInReply});
@@ -473,7 +473,7 @@ struct UsageReply {
   static constexpr int kBody = 322;
   std::vector<NodeUsage> nodes;
   std::vector<JobUsage> jobs;
-  std::int64_t more = 0;  // so many more jobs are not in this reply
+  std::int64_t more = 0;  // further jobs that this reply leaves out
   static void table(auto& s, auto&& see) {
     see(field<1>, "nodes", s.nodes, {.count = kMaxUsageEntries});
     see(field<2>, "jobs", s.jobs, {.count = kMaxUsageEntries});
@@ -483,8 +483,8 @@ struct UsageReply {
 };
 
 // An interim reply: the request waits until the launcher's disk has taken a write. Sent about once
-// a second to senders that know it, until the reply follows. The request needs no repetition.
-// For how long after it the sender waits for the next reply.
+// a second to senders that know it, until the reply follows. The request needs no repetition. The
+// constant is the time for which the sender then waits for the next reply.
 inline constexpr Duration kWaitsForDiskLasts = seconds(10);
 struct WaitsForDisk {
   static constexpr int kBody = 323;

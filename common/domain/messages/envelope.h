@@ -16,7 +16,7 @@ namespace lockstep {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
-// `Body` is one of the variants of those headers.
+// The envelope of a message. `Body` is one of the variants of those headers.
 template <typename Body>
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

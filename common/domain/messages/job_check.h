@@ -18,7 +18,8 @@ inline constexpr std::size_t kMaxJobFileOverrides = 1'000;
 inline constexpr std::size_t kMaxJobFileFiles = 256;
 inline constexpr std::size_t kMaxJobFilePlaces = 1'000;
 inline constexpr std::size_t kMaxJobFileNameBytes = 4'096;
-inline constexpr std::size_t kMaxJobFileLines = 10'000;  // of errors, and of notes
+inline constexpr std::size_t kMaxJobFileLines = 10'000;  // the most lines of errors, and the most
+                                                         // lines of notes
 
 inline constexpr Rule kJobFileLinesRule{.count = kMaxJobFileLines, .cut = Cut::middle};
 
@@ -31,12 +32,12 @@ struct CheckJobFile {  // answered by JobFileChecked
   // the folder of `name` and the file's path relative to it. A file that is not in here counts as
   // missing.
   std::map<std::string, std::string> files = {};
-  // Registered components that it names, as to_string gives them: the path of their file in
-  // `files`.
+  // The registered components in the file, as to_string gives them: the path of each component's
+  // file in `files`.
   std::map<std::string, std::string> components = {};
-  bool wait_anyway = false;  // as of Submit
-  // The client has said the reader's faults: the answer has only what the launcher finds wrong with
-  // what could be read beside them.
+  bool wait_anyway = false;  // the same field as in Submit
+  // True: the client has printed the reader's faults, so the answer has only the launcher's faults
+  // in the parts that could be read.
   bool faults_are_said = false;
   // In place of `text`: a job without a file, with the name of an environment that is not resolved,
   // and where its parts come from: key of a job file -> "--name night".
@@ -63,7 +64,8 @@ struct JobFileChecked {
   // The job that would be submitted, without its snapshot; absent: there are errors.
   std::optional<JobSpec> spec = {};
   std::string code = {};                 // the code folder as written; it is not checked here
-  std::vector<std::string> errors = {};  // as `lockstep job create` prints them, with their places
+  std::vector<std::string> errors = {};  // the lines that `lockstep job create` prints, with their
+                                         // places
   std::vector<std::string> notes = {};   // harmless remarks
   // The request was read as a whole; false of launchers that know neither `faults_are_said` nor
   // `spec`.

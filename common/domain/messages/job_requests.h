@@ -1,6 +1,6 @@
 #pragma once
-// What users' programs ask of the launcher about jobs: to submit, to change, to delete and to list
-// them. See client_protocol.h.
+// The requests of users' programs about jobs: to submit, change, delete and list them. See
+// client_protocol.h.
 
 #include <map>
 #include <optional>
@@ -13,7 +13,8 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxJobsInReply = 200'000;  // and in a request
+inline constexpr std::size_t kMaxJobsInReply = 200'000;  // the most jobs in a reply, and in a
+                                                         // request
 inline constexpr std::size_t kMaxFilterWords = 100;
 
 struct Submit {
@@ -65,7 +66,7 @@ struct UpdateJob {
 struct ArchiveJob {
   static constexpr int kBody = 355;
   JobId job;
-  bool archived = true;  // false: restores
+  bool archived = true;  // false: restores the job
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kNameRule);
     see(field<2>, "archived", s.archived);
@@ -98,7 +99,8 @@ struct DeleteJobs {
   std::vector<JobId> jobs;
   bool all_final = false;
   Duration older_than{0};
-  bool all_users = false;  // with all_final: also those of others; else the asker's own alone
+  bool all_users = false;  // with all_final: deletes other users' jobs too; else only the asker's
+                           // own
   static void table(auto& s, auto&& see) {
     see(field<1>, "jobs", s.jobs, {.count = kMaxJobsInReply});
     see(field<2>, "all_final", s.all_final);
@@ -119,7 +121,7 @@ struct JobFilter {
     friend bool operator==(const Tag&, const Tag&) = default;
   };
   bool mine = false;                // submitted by the caller
-  std::vector<JobStatus> statuses;  // one of these; empty: any
+  std::vector<JobStatus> statuses;  // lists jobs with one of these statuses; empty: with any
   std::string experiment;
   std::string user;  // the submitter
   std::vector<Tag> tags;
@@ -140,7 +142,7 @@ struct JobFilter {
 };
 struct ListJobs {  // newest first, a page at a time
   static constexpr int kBody = 32;
-  bool all = true;  // false: only jobs that are not final
+  bool all = true;  // false: lists only jobs that are not final
   int limit = 0;    // 0 = as many as one reply holds
   JobId after;      // starts with the job after this one; empty = with the newest
   JobFilter filter = {};

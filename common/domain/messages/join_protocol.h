@@ -1,6 +1,6 @@
 #pragma once
 // The protocol of the join socket, which accepts connections from everybody. A node asks to join; a
-// client whose key is accepted nowhere else asks what became of it.
+// client whose key is not accepted elsewhere asks why.
 
 #include <string>
 #include <variant>
@@ -44,7 +44,7 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-// About the sender's own key; the reply is a KeyStanding.
+// Asks about the sender's own key; the reply is a KeyStanding.
 struct AskAboutKey {
   static constexpr int kBody = 641;
   static void table(auto&, auto&&) {}

@@ -1,5 +1,5 @@
 #pragma once
-// The one answer to whoever names a job that does not exist.
+// The one error for a job that does not exist.
 
 #include "common/base/ids.h"
 #include "common/base/result.h"

@@ -38,13 +38,13 @@ struct PartView {
   std::vector<Why> limits_why = {};      // see PartReport
   std::vector<Why> notes_why = {};       // see PartReport
   std::optional<NotKept> not_kept = {};  // see PartReport
-  std::optional<MeasuredPart> use = {};  // while it runs
-  std::vector<RankUse> used = {};        // in all, of the ranks that have ended
-  std::vector<RankEnd> ended = {};       // of its ranks those that have ended, sorted
-  // Of its node, those that ranks of the gang may name; the one in MASTER_ADDR first.
+  std::optional<MeasuredPart> use = {};  // set while the part runs
+  std::vector<RankUse> used = {};        // the sums of the ended ranks
+  std::vector<RankEnd> ended = {};       // the ranks that have ended, sorted
+  // The addresses of its node that ranks of the gang may name; the one in MASTER_ADDR first.
   std::vector<std::string> addresses = {};
-  // So many bytes at the end of its logs were not kept; 0: the number is unknown. Absent: all were
-  // kept.
+  // The number of bytes at the end of its logs that were not kept; 0: the number is unknown.
+  // Absent: all were kept.
   std::optional<Bytes> lost_logs = {};
   NetworkSettings settings = {};  // see PartReport
   Why why = {};                   // why it was given up; then `progress` is the same in words
@@ -52,10 +52,10 @@ struct PartView {
 };
 
 inline constexpr std::size_t kMaxPartAddresses = 16;
-inline constexpr std::size_t kPartsWithSettings = 64;  // views of larger gangs have none of them
+inline constexpr std::size_t kPartsWithSettings = 64;  // larger gangs' views have no settings
 
 // How much a view has of each part. `outline`: without PartView::ended, PartView::addresses,
-// PartView::settings and what the probe chose, which grow with ranks and networks, and for which
+// PartView::settings and the probe's choice, which grow with ranks and networks, and for which
 // lists and running watches have no use.
 enum class ViewDetail { outline, whole };
 
@@ -64,7 +64,7 @@ std::string_view to_string(RankState state);  // "Waiting", "Running", "Exited",
 struct RankView {
   int rank = 0;
   RankState state = RankState::waiting;
-  RankEnd end;  // if it has ended
+  RankEnd end;  // the end, if the rank has ended
 };
 std::vector<RankView> ranks_of(const PartView& part);  // all of them, in order
 
@@ -88,10 +88,10 @@ struct AttemptView {
   std::optional<ExitReport> report;
   std::string retried;  // `why` in words
   std::optional<CheckpointView> checkpoint;
-  // What holds among its ranks now; of one that ended and did not complete, what held last. How
-  // long each has lasted is of the moment of the view.
+  // What holds among its ranks now. For an attempt that ended and did not complete: what held last.
+  // The durations count to the moment of the view.
   FoundList found = {};
-  std::optional<ProbeResult> probe = {};  // of its gang; absent: there was none
+  std::optional<ProbeResult> probe = {};  // the gang's probe; absent: there was none
   Why why = {};                           // RetriedAfter, if another attempt follows or will follow
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -102,40 +102,40 @@ std::string_view to_string(StepPhase phase);  // "Waiting", …
 struct StepView {
   std::string name;
   StepPhase phase = StepPhase::waiting;
-  JobId job;                        // its job, or the one whose outputs it reuses
-  std::optional<JobStatus> status;  // of its own job
+  JobId job;                        // its own job, or the one whose outputs it reuses
+  std::optional<JobStatus> status;  // the status of the step's own job
   std::string reason;               // why it waits, failed, or was not run: `why` in words
   std::string compute;
-  Instant started, ended;          // of its own job; ns = 0: not yet
+  Instant started, ended;          // the times of the step's own job; ns = 0: not yet
   std::vector<std::string> after;  // the steps that it is bound to
-  bool in_vain = false;            // its job: see JobView::in_vain
+  bool in_vain = false;            // the same field of its job: see JobView::in_vain
   Why why = {};
   friend bool operator==(const StepView&, const StepView&) = default;
 };
 
 struct JobView {
-  JobSpec spec;  // name filled
+  JobSpec spec;  // the spec, with its name filled in
   JobStatus status = JobStatus::queued;
   std::string reason;      // why it waits, or the failure in one line: `why` in words
   int queue_position = 0;  // 1 = next; 0 = not queued
   Instant submitted;
   Instant ended;
   std::vector<AttemptView> attempts;  // oldest first
-  std::optional<ExitReport> report;   // of the last attempt, once final
-  Instant retry_at;                   // not placed again before this time; ns = 0: at any time
-  bool shared = false;                // its owner lets the members of its project read it
-  // It runs, and for so long its ranks have written nothing and used no cpu; 0: they did, or that
-  // is not unusual yet, or it is unknown.
+  std::optional<ExitReport> report;   // the report of the last attempt, once the job is final
+  Instant retry_at;                   // placed again from this time on; ns = 0: at any time
+  bool shared = false;                // the owner lets the members of the project read the job
+  // For a running job: how long its ranks have written nothing and used no cpu; 0: they did, or
+  // that is usual, or it is unknown.
   Duration silent{0};
-  // Of a pipeline, in its order; empty in lists. `spec.pipeline` has no steps in a view.
+  // For a pipeline: its steps in its order; empty in lists. `spec.pipeline` has no steps in a view.
   std::vector<StepView> steps = {};
   // The named outputs of all nodes as one, of a pipeline and of a step.
   std::vector<MergedOutput> merged = {};
-  std::vector<OutputWrite> writes = {};  // of `merged`, to remote datastores
+  std::vector<OutputWrite> writes = {};  // the writes of `merged` to remote datastores
   int children = 0;                      // jobs that its attempts submitted; 0 in lists
-  int open_children = 0;                 // those that have not ended
-  bool archived = false;                 // it, or the pipeline whose step it is
-  // It waits for nodes that its target has not, and does not make: `reason` says what would help.
+  int open_children = 0;                 // the submitted jobs that have not ended
+  bool archived = false;                 // the job, or the pipeline whose step it is
+  // The job waits for nodes that its target lacks and does not make: `reason` says what would help.
   bool in_vain = false;
   Why why = {};
   // `why` without words of the job (launcher/core/explain/words_of.h), for those who may only see
@@ -144,7 +144,7 @@ struct JobView {
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
-// Of a Completed job: the patterns of its `keep` for which every node of the last attempt reports
+// For a completed job: the patterns of its `keep` for which every node of the last attempt reports
 // that no new or changed file matched.
 std::vector<std::string> unmatched_keep(const JobView& job);
 
@@ -153,7 +153,7 @@ struct BlobTraffic {
   std::uint64_t from_launcher_bytes = 0;
   std::uint64_t from_peers_bytes = 0;
   std::uint64_t to_peers_bytes = 0;
-  std::uint64_t lies = 0;  // in how many fetches of others it sent other bytes than requested
+  std::uint64_t lies = 0;  // fetches by other nodes in which it sent wrong bytes
   std::string last_lie;
   friend bool operator==(const BlobTraffic&, const BlobTraffic&) = default;
 };
@@ -169,13 +169,13 @@ struct NodeView {
   Instant joined;
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
-  Duration clock_ahead{0};                         // its clock minus the launcher's
+  Duration clock_ahead{0};                         // the node's clock minus the launcher's
   std::optional<Duration> clock_uncertainty = {};  // of clock_ahead; absent: not measured
   std::string compute = {};                        // the target that it belongs to
   NodeLabels labels = {};
   std::optional<MeasuredNode> use = {};
-  std::string agent_version = {};       // of its newest session; "": unknown
-  bool other_version = false;           // it is not the launcher's
+  std::string agent_version = {};       // in its newest session; "": unknown
+  bool other_version = false;           // the agent's version is not the launcher's
   std::vector<NodeEvent> history = {};  // oldest first; only where it was asked for
   Why why = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
@@ -185,19 +185,19 @@ struct NodeView {
 struct TokenView {
   std::string id;       // the beginning of its hash, which tells nothing of the secret
   std::string compute;  // the target of the nodes that join with it
-  std::string machine;  // whose agent alone may use it; "": any agent
-  std::string by;       // who made it; "": the launcher, or unknown
+  std::string machine;  // the only one that may use it; "": any agent may
+  std::string by;       // its maker; "": the launcher, or unknown
   Instant created;      // ns = 0: unknown
   Instant expires;
   int uses = 1;  // how many nodes may join with it
-  int used = 0;  // how many have
+  int used = 0;  // the joins so far
   bool needs_approval = false;
   friend bool operator==(const TokenView&, const TokenView&) = default;
 };
 inline constexpr std::size_t kTokenIdCharacters = 12;
-inline constexpr std::size_t kMaxTokens = 100'000;  // in one reply
+inline constexpr std::size_t kMaxTokens = 100'000;  // the most tokens in one reply
 
-inline constexpr std::size_t kMaxUsageEntries = 1'000'000;  // of nodes, jobs or parts
+inline constexpr std::size_t kMaxUsageEntries = 1'000'000;  // nodes, jobs or parts
 
 // The resources of a node and how much of them is used; the same for a job on its nodes.
 struct NodeUsage {
@@ -208,7 +208,7 @@ struct NodeUsage {
   int cpus = 0;
   Bytes memory;
   std::vector<Bytes> gpus;  // the memory of each
-  int jobs = 0;             // that run on it, also those that the asker may not see
+  int jobs = 0;             // the jobs that run on the node, also those that the asker may not see
   std::optional<MeasuredNode> use;
   static void table(auto& s, auto&& see) {
     see(field<1>, "id", s.id);
@@ -223,7 +223,7 @@ struct NodeUsage {
   }
   friend bool operator==(const NodeUsage&, const NodeUsage&) = default;
 };
-struct UsageNow {  // of all ranks of a part
+struct UsageNow {  // What all ranks of a part use now.
   RankUse sum;
   std::optional<int> gpu_percent;  // mean of the gpus that it holds
   Bytes gpu_memory;
@@ -241,7 +241,7 @@ struct UsageNow {  // of all ranks of a part
 struct PartUsage {
   std::string node_name;
   int node_rank = 0, ranks = 0;
-  int cpus = 0;  // that it holds
+  int cpus = 0;  // held by the part
   Bytes memory;
   int gpus = 0;
   std::optional<UsageNow> use;  // absent: unknown, or the asker may not read the job
@@ -262,7 +262,7 @@ struct JobUsage {
   JobStatus status = JobStatus::running;
   std::uint32_t attempt = 0;
   std::vector<PartUsage> parts;
-  Duration silent{0};  // as JobView::silent
+  Duration silent{0};  // the same time as JobView::silent
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job);
     see(field<2>, "submitter", s.submitter);
@@ -295,9 +295,9 @@ struct EnvironmentView {
   Digest definition;
   std::vector<Lock> locks;
   JobId last_job;            // the newest job with this definition; "": none
-  std::string project = {};  // of the name; "": the name is in the operator's map
-  std::string owner = {};    // of the name; "": the operator's map has it
-  NameGrants grants = {};    // who else may add versions to it
+  std::string project = {};  // the project of the name; "": the operator's map has the name
+  std::string owner = {};    // the owner of the name; "": the operator's map has the name
+  NameGrants grants = {};    // the other users and projects that may add versions to the name
   bool archived = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "environment", s.environment);
@@ -314,7 +314,7 @@ struct EnvironmentView {
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
-// How the files of a tree differ from those of another tree.
+// The number of files in which a tree differs from another tree.
 struct FileChanges {
   std::uint64_t added = 0, removed = 0, changed = 0;  // files and symlinks
   std::string first;  // the path of the first of them in the tree; "": none
@@ -322,11 +322,11 @@ struct FileChanges {
   friend bool operator==(const FileChanges&, const FileChanges&) = default;
 };
 
-// What of a job differs from an earlier run of the same step.
+// One part of a job that differs from an earlier run of the same step.
 struct PartChange {
   std::string part;                       // "code", "command", "input 'data'", "variable 'LR'"
   std::optional<Digest> was, is;          // trees of files that differ; both absent: it has none
-  std::optional<FileChanges> files = {};  // absent: it has none, or they could not be read
+  std::optional<FileChanges> files = {};  // absent: none, or they could not be read
   friend bool operator==(const PartChange&, const PartChange&) = default;
 };
 
@@ -345,10 +345,10 @@ struct SettingsView {
     friend bool operator==(const Elsewhere&, const Elsewhere&) = default;
   };
   int rank = 0;
-  std::string node_name;  // of its node
+  std::string node_name;  // the name of its node
   NetworkSettings settings;
   std::vector<Elsewhere> elsewhere;  // another value, not only another reason
-  bool more = false;                 // `elsewhere` ended at kMaxElsewhere
+  bool more = false;                 // true: `elsewhere` ended at kMaxElsewhere
   std::string absent = {};           // `why_absent` in words; "": they are here
   Why why_absent = {};
   friend bool operator==(const SettingsView&, const SettingsView&) = default;
@@ -358,8 +358,8 @@ inline constexpr std::size_t kMaxElsewhere = 64;
 // A line of `lockstep job explain`.
 struct ExplainLine {
   Why why;
-  // `why` without words of the job (launcher/core/explain/words_of.h), for those who may only see
-  // it; none: they get no such line.
+  // The reason without words of the job (launcher/core/explain/words_of.h), for readers who may
+  // only see the job; none: such readers do not get the line.
   Why for_all;
   int indent = 0;
   friend bool operator==(const ExplainLine&, const ExplainLine&) = default;
@@ -368,18 +368,18 @@ struct ExplainLine {
 struct ExplainView {
   JobView job;
   std::vector<std::string> lines;  // `reasons` in words: of its placement, one a line
-  // Of a pipeline's step; absent: nothing was compared, or the caller may not read the earlier run.
+  // A step's changes since its earlier run; absent: not compared, or the caller may not read it.
   std::optional<RerunView> rerun = {};
-  // Absent: nobody asked for them, or the caller may not read the job.
+  // The settings; absent: they were not requested, or the caller may not read the job.
   std::optional<SettingsView> settings = {};
-  std::vector<ExplainLine> reasons = {};  // in no message
+  std::vector<ExplainLine> reasons = {};  // as data; no message carries them
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 
-// One event in the life of a job.
+// Something that happened to a job.
 struct JobEvent {
   Instant at;
-  std::string what;           // one word: "Submitted", "Placed", "Running", …
+  std::string what;           // the event in one word: "Submitted", "Placed", "Running", …
   std::uint32_t attempt = 0;  // 0: it concerns no attempt
   std::string node_name;      // "": it concerns no single node
   Why why;
@@ -391,7 +391,7 @@ struct JobEvent {
 // are deleted with their logs and outputs, the oldest first; beyond `jobs_for`, everybody's. 0 = no
 // limit.
 struct Retention {
-  Duration jobs_for = minutes(365 * 24 * 60);  // since their end
+  Duration jobs_for = minutes(365 * 24 * 60);  // the time for which jobs are kept after their end
   std::uint64_t jobs = 100'000;
   Bytes logs = gibibytes(100);  // total size of their logs
   Bytes outputs;                // total size of their collected outputs
@@ -412,11 +412,11 @@ struct LauncherStatus {
   std::int64_t pid = 0;
   std::string home;
   Instant started;
-  std::map<std::string, int> jobs;   // status -> count
-  std::map<std::string, int> nodes;  // liveness -> count
+  std::map<std::string, int> jobs;   // the number of jobs by status
+  std::map<std::string, int> nodes;  // the number of nodes by liveness
   Retention keeps;
-  Bytes disk_free = {};  // of the file system that holds the home
-  Bytes low_space = {};  // with less free, no new work is taken; 0: an older launcher, unknown
+  Bytes disk_free = {};         // the free space of the file system that holds the home
+  Bytes low_space = {};         // no new work is taken with less; 0: unknown, older launcher
   std::string low_reason = {};  // why no new work is taken now; "": it is taken
   int draining = 0;             // how many of `nodes` are drained: they take no new work
   DiskWrites writes = {};

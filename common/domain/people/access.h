@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-// `priority` alone gives nothing but the right to the priority high, in its project.
+// The roles. `priority` alone gives nothing but the right to the priority high, in its project.
 enum class Role { viewer, submitter, operator_, admin, priority };
 Word describe(Role role);
 std::string_view to_string(Role role);  // "operator", …
@@ -40,7 +40,7 @@ std::string to_string(const Grant& grant);  // "submitter in default", "admin"
 
 // Whether a node that joins with a token gets no work until an admin approves it.
 enum class Approval {
-  as_configured,  // as lockstepd --approve-nodes says
+  as_configured,  // the default of lockstepd --approve-nodes
   required,
   waived,  // used by `lockstep up` for the nodes that it starts itself
 };
@@ -48,16 +48,17 @@ Word describe(Approval approval);
 
 // Jobs and environment names from before projects existed are in this one.
 inline constexpr std::string_view kDefaultProject = "default";
-inline constexpr std::size_t kMaxUserNameBytes = 32;  // as for a Linux account
+inline constexpr std::size_t kMaxUserNameBytes = 32;  // the same limit as for a Linux account
 inline constexpr std::size_t kMaxProjectNameBytes = 63;
 inline constexpr std::size_t kMaxKeysPerUser = 64;
 inline constexpr std::size_t kMaxUsers = 10'000;
 inline constexpr std::size_t kMaxProjects = 1'000;
 
-// invalid_argument: the message says which characters are allowed.
+// Checks a user's name. Returns invalid_argument with the characters that are allowed.
 Status validate_user_name(const std::string& name);
 Status validate_project_name(const std::string& name);
-// The same for the name of a user who may be there: also "ann~2", as one who was added again has.
+// Checks the name of a user who may exist already: a user who was added again has a name such as
+// "ann~2".
 Status validate_known_user_name(const std::string& name);
 
 // ---- requests ----------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ struct AddUser {
   }
   friend bool operator==(const AddUser&, const AddUser&) = default;
 };
-// Removes the user for ever. Who is added by the same name later is another one, with another name
+// Removes the user for ever. A user who is added by the same name later is another one, with a name
 // of its own ("ann~2"), and owns nothing of the first.
 struct RemoveUser {
   std::string name;
@@ -101,7 +102,7 @@ struct ChangeRole {
   }
   friend bool operator==(const ChangeRole&, const ChangeRole&) = default;
 };
-// `replaces`: the key that is revoked in the same step.
+// Adds a key to a user. `replaces`: the key that is revoked in the same step.
 struct AddKey {
   std::string user;
   PublicKey key;
@@ -162,7 +163,7 @@ struct ProjectView {
   std::string name;
   Instant created;
   std::string by;
-  std::vector<std::string> users;  // that have a role in the project
+  std::vector<std::string> users;  // the users who have a role in the project
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kUserNameRule);
     see(field<2>, "created", s.created);

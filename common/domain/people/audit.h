@@ -14,8 +14,8 @@
 namespace lockstep {
 
 enum class AuditOutcome {
-  done,     // it changed something, or there was nothing left to change
-  refused,  // it changed nothing; `detail` says why
+  done,     // the request changed something, or there was nothing left to change
+  refused,  // the request changed nothing; `detail` says why
   read,     // somebody read an object of another user
   note,     // a remark about the log itself, or something that the launcher noticed
 };
@@ -35,7 +35,7 @@ struct AuditEntry {
   std::string object;   // "job train"
   AuditOutcome outcome = AuditOutcome::note;
   std::string detail;
-  std::string project = {};  // that the object belongs to; "": none, or an entry of before
+  std::string project = {};  // the project of the object; "": none, or an entry older than projects
   static void table(auto& s, auto&& see) {
     see(field<1>, "number", s.number);
     see(field<2>, "at", s.at);
@@ -67,13 +67,13 @@ struct AuditMark {
 
 struct QueryAudit {  // answered by AuditReply, a page at a time, the newest page first
   static constexpr int kBody = 190;
-  Instant since;             // only entries from this time on
-  std::string user, node;    // only entries by or about it; "": all
-  std::uint64_t before = 0;  // only entries before this number; 0: up to the newest
+  Instant since;             // only entries at this time or later
+  std::string user, node;    // only entries by or about this user or node; "": all
+  std::uint64_t before = 0;  // only entries with a smaller number; 0: up to the newest
   std::uint32_t limit = 0;   // 0: as many as one reply holds
   std::string verb = {};     // "cancel job", "cancel"; "": all. See has_verb()
   std::string object = {};   // "job train", "train"; "": all. See has_object()
-  std::string project = {};  // only entries about what belongs to it
+  std::string project = {};  // only entries about objects of this project
   static void table(auto& s, auto&& see) {
     see(field<1>, "since", s.since);
     see(field<2>, "user", s.user, kUserNameRule);
@@ -88,7 +88,7 @@ struct QueryAudit {  // answered by AuditReply, a page at a time, the newest pag
 };
 struct VerifyAudit {  // answered by AuditVerified
   static constexpr int kBody = 191;
-  AuditMark mark;  // the log must have this entry; number 0: no such check
+  AuditMark mark;  // the log must have this entry; number 0: nothing is checked
   static void table(auto& s, auto&& see) { see(field<1>, "mark", s.mark); }
   friend bool operator==(const VerifyAudit&, const VerifyAudit&) = default;
 };
@@ -109,7 +109,7 @@ struct AuditVerified {
   static constexpr int kBody = 196;
   std::uint64_t entries = 0, first = 0;  // how many were checked, and the number of the first
   AuditMark last;
-  std::string problem;             // the first one: file, line and what is wrong; "": none
+  std::string problem;             // the first problem: file, line and fault; "": none
   std::vector<std::string> notes;  // harmless remarks
   static void table(auto& s, auto&& see) {
     see(field<1>, "entries", s.entries);

@@ -1,6 +1,6 @@
 #pragma once
-// What a launcher knows of a key that signs no request there: the user that it was, and why it is
-// none any more.
+// What a launcher knows of a key that may sign no request: whose key it was, and why it is not
+// valid any more.
 
 #include <string>
 
@@ -12,11 +12,11 @@ namespace lockstep {
 struct KeyStanding {
   static constexpr int kBody = 642;
   enum class Kind {
-    unknown,       // of nobody, as far as the launcher knows
-    valid,         // of a user, a node or a running attempt
-    revoked,       // for good
-    user_removed,  // for good, with the user's name
-    line_removed,  // its line in keys/authorized_users was deleted; it may come back
+    unknown,       // the key of nobody, as far as the launcher knows
+    valid,         // the key of a user, a node or a running attempt
+    revoked,       // the key was revoked for good
+    user_removed,  // the key's user was removed for good, with the name
+    line_removed,  // the key's line in keys/authorized_users was deleted; it may come back
   };
   Kind kind = Kind::unknown;
   std::string user;

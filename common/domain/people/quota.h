@@ -21,7 +21,7 @@ enum class QuotaLimit {
   nodes,           // held by running jobs
   cpus,            // held by running jobs
   gpus,            // held by running jobs
-  snapshot_bytes,  // of one submission
+  snapshot_bytes,  // the snapshot of one submission
   spec_bytes,      // texts and variables of all kept jobs, without kFreeSpecBytes for each job
   versions,        // registered versions of environments, data, models and components
   version_bytes,   // definitions and texts of these, without their files
@@ -34,15 +34,16 @@ inline constexpr QuotaLimit kQuotaLimits[] = {
     QuotaLimit::cpus,          QuotaLimit::gpus,         QuotaLimit::snapshot_bytes,
     QuotaLimit::spec_bytes,    QuotaLimit::versions,     QuotaLimit::version_bytes,
     QuotaLimit::version_files, QuotaLimit::job_files,    QuotaLimit::kept_jobs};
-inline constexpr std::size_t kMostQuotaLimits = 64;  // in one message
+inline constexpr std::size_t kMostQuotaLimits = 64;  // the most limits in one message
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
 Word describe(QuotaLimit limit);
 std::string_view to_string(QuotaLimit limit);  // "running-jobs", as in the flag
 constexpr QuotaLimit last_enumerator(QuotaLimit) { return QuotaLimit::kept_jobs; }
-bool is_in_bytes(QuotaLimit limit);                     // false: it is a count
-bool is_summed_up(QuotaLimit limit);                    // false: it limits each job by itself
+bool is_in_bytes(QuotaLimit limit);   // Whether the limit is in bytes; false: it is a count.
+bool is_summed_up(QuotaLimit limit);  // Whether the limit holds for the sum of
+                                      // all jobs; false: for each job by itself.
 std::string amount(QuotaLimit limit, std::uint64_t n);  // "8", "2.0 GiB"
 
 struct QuotaHolder {
@@ -85,7 +86,7 @@ struct QuotaView {
   struct Line {
     QuotaLimit limit = QuotaLimit::queued_jobs;
     std::optional<std::uint64_t> most;  // absent: unlimited
-    bool is_default = false;            // nobody set it
+    bool is_default = false;            // true: nobody set it
     std::uint64_t used = 0;             // 0 for limits that are not summed up
     static void table(auto& s, auto&& see) {
       see(field<1>, "limit", s.limit);
@@ -96,7 +97,7 @@ struct QuotaView {
     friend bool operator==(const Line&, const Line&) = default;
   };
   QuotaHolder holder;
-  std::vector<Line> lines;  // one for each limit, in their order
+  std::vector<Line> lines;  // one line for each limit, in their order
   static void table(auto& s, auto&& see) {
     see(field<1>, "holder", s.holder);
     see(by_hand<2, 77>, "lines", s.lines);

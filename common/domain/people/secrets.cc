@@ -12,7 +12,7 @@ Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// One expression in a text: its range [begin, end) and the name in it.
+// An expression in a text: its range [begin, end) and the secret's name.
 struct Expression {
   std::size_t begin = 0, end = 0;
   std::string name;

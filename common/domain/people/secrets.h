@@ -23,8 +23,8 @@ inline constexpr std::size_t kMaxSecretBytesPerUser = 256u << 10;
 
 // Letters, digits and '_', not beginning with a digit.
 Status validate_secret_name(const std::string& name);
-// Neither empty nor too long, and without NUL bytes, which no variable can hold. Errors never show
-// the value.
+// Checks that a value is neither empty nor too long and has no NUL bytes, which no variable can
+// hold. Errors never show the value.
 Status validate_secret_value(const std::string& value);
 
 inline constexpr std::string_view kSecretOpen = "${{secrets.";
@@ -36,8 +36,8 @@ Result<std::set<std::string>> secrets_named_in(const std::string& text);
 // The names in the values of environment_variables; values with an invalid expression are skipped.
 std::set<std::string> secrets_of(const std::map<std::string, std::string>& variables);
 using SecretValues = std::map<std::string, std::string>;
-// `text` with each expression replaced; expressions within values are not. not_found: the message
-// names the secret that `values` does not have.
+// Replaces each expression in `text`; expressions within values stay. Returns not_found with the
+// name of a secret that `values` lacks.
 Result<std::string> put_in_secrets(const std::string& text, const SecretValues& values);
 
 // ---- requests and views ------------------------------------------------------------------------

@@ -12,7 +12,8 @@ inline constexpr int kMaxRankNumber = kMaxNodesPerJob * kMaxRanksPerNode;
 inline constexpr Rule kRankRule{.low = 0, .high = kMaxRankNumber};
 inline constexpr Rule kNodeRankRule{.low = 0, .high = kMaxNodesPerJob - 1};
 
-inline constexpr std::int64_t kMostOfRank = std::int64_t{1} << 53;  // of each number about a rank
+inline constexpr std::int64_t kMostOfRank = std::int64_t{1} << 53;  // the largest number in a table
+                                                                    // about a rank
 inline constexpr Rule kMeasureRule{.low = -kMostOfRank, .high = kMostOfRank};
 
 }  // namespace lockstep

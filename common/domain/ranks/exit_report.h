@@ -22,8 +22,8 @@ namespace lockstep {
 inline constexpr std::size_t kMaxPeerAddressBytes = 256;
 inline constexpr std::size_t kMaxPossibleFirst = 8;
 inline constexpr std::size_t kMaxNodeClocks = 8;
-inline constexpr std::size_t kMaxLimitLines = 16;  // of NodeExitReport::limits
-inline constexpr std::size_t kMaxNoteLines = 16;   // of NodeExitReport::notes
+inline constexpr std::size_t kMaxLimitLines = 16;  // the most lines of NodeExitReport::limits
+inline constexpr std::size_t kMaxNoteLines = 16;   // the most lines of NodeExitReport::notes
 inline constexpr std::size_t kMaxRanksInReport = 10'000;
 inline constexpr Rule kSignalRule{.low = 0, .high = 128};
 inline constexpr std::int64_t kMostClockOffsetNs = std::int64_t{100} * 366 * 86'400 * 1'000'000'000;
@@ -44,15 +44,15 @@ enum class Cause {
   canceled,
   workspace_failed,    // the snapshot could not be staged on the node
   start_failed,        // a rank could not be started, which is Lockstep's or the node's fault
-  port_taken,          // others took MASTER_PORT, or all ports; its retry is not charged
+  port_taken,          // another process took MASTER_PORT, or all ports; the retry is not charged
   runner_lost,         // the runner died, and its ranks with it
   node_lost,           // the node was silent for node_lost_timeout, or it was rebooted; or it did
                        // not hear from the launcher within the attempt's lease
   account_missing,     // the node cannot run jobs as the job's user: another node, not charged
-  environment_failed,  // it cannot be solved or built, and a retry would fail too
+  environment_failed,  // the environment cannot be solved or built, and a retry would fail too
   disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
-  preempted,           // a node of it is taken away, and said so before
-  hang,                // its ranks hang, and lockstep.on_hang ends it for that
+  preempted,           // a node of it is taken away, and announced that before
+  hang,                // the ranks hang, and lockstep.on_hang ends the attempt
   no_rdma,             // lockstep.rdma is required, and its ranks do not use RDMA
 };
 Word describe(Cause cause);
@@ -66,11 +66,11 @@ bool is_infrastructure(Cause cause);
 // How a rank ended, without what it wrote. It is shown even while other ranks of the node run.
 struct RankEnd {
   int rank = 0;       // global
-  int exit_code = 0;  // of the rank itself; 128 + signal when one killed it
+  int exit_code = 0;  // the rank's own code; 128 + signal if a signal killed it
   int signal = 0;     // 0 = exited by itself
   bool started = true;
   bool terminated_by_us = false;  // see RankExit
-  bool failed = false;            // its cause is not Cause::completed
+  bool failed = false;            // the cause is not Cause::completed
   Instant time;                   // 0: unknown
   static void table(auto& s, auto&& see) {
     see(field<1>, "rank", s.rank, kRankRule);
@@ -87,9 +87,10 @@ struct RankEnd {
 // The end of a rank's stderr says that the connection to a peer broke: its own failure follows from
 // the peer's end.
 struct LostPeer {
-  std::string address;  // as stderr has it, at most kMaxPeerAddressBytes: "10.0.0.4", "n3"
-  int node_rank = -1;   // the node with this address; -1: none of the gang, or several
-  std::optional<RankEnd> end = {};  // of the peer, or of the first rank there that ended, if known
+  std::string address;  // the address in stderr, at most kMaxPeerAddressBytes: "10.0.0.4", "n3"
+  int node_rank = -1;   // the node with this address; -1: no node of the gang, or several
+  std::optional<RankEnd> end = {};  // how the peer ended, or the first rank there that ended, if
+                                    // known
   bool left = false;                // all ranks of that node exited with 0
   static void table(auto& s, auto&& see) {
     see(field<1>, "address", s.address, {.bytes = kMaxPeerAddressBytes});
@@ -112,13 +113,13 @@ struct RankExit {
   Instant time;             // node's clock
   std::string stderr_tail;  // last lines, at most kStderrTailBytes
   Why why;                  // see why/ranks/ranks.h
-  // Of the rank and the processes that it started; 0: unknown.
+  // The cpu time of the rank and the processes that it started; 0: unknown.
   Duration cpu_time{0};
   Bytes peak_memory = {};
-  Bytes read = {}, written = {};  // from and to storage
+  Bytes read = {}, written = {};  // bytes from and to storage
   std::optional<LostPeer> lost_peer = {};
-  // Of a signal, with lockstep.core: the stack of the thread that failed, "#0 crash at boom.c:3", a
-  // frame in a line; at most kBacktraceBytes.
+  // With lockstep.core, for a rank that a signal ended: the stack of the thread that failed, "#0
+  // crash at boom.c:3", one frame per line; at most kBacktraceBytes.
   std::string backtrace = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "rank", s.rank, kRankRule);
@@ -158,10 +159,11 @@ struct LogSize {
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
-// Another node's runner ended the gang: its first failure, as that runner told the others.
+// The order of another node's runner to end the gang, with the first failure on that node.
 struct PeerAbort {
   int node_rank = 0;
-  RankExit first;  // its cause may be that of a node as a whole, a time-out, or a stop by order
+  RankExit first;  // the first failure; its cause may be a whole node's, a timeout, or a stop by
+                   // order
   Why why;
   static void table(auto& s, auto&& see) {
     see(field<1>, "node_rank", s.node_rank, kRankRule);
@@ -181,12 +183,13 @@ struct ClockOffset {
   }
   friend auto operator<=>(const ClockOffset&, const ClockOffset&) = default;
 };
-// Larger offsets are shown to people.
+// The smallest clock offset that is shown to people.
 inline constexpr Duration kNotableOffset = milliseconds(100);
 
 // A runner's durable final report. With never_connected, the failed rank may be on another node.
 struct NodeExitReport {
-  Cause cause = Cause::completed;        // of the first failure here; completed when none
+  Cause cause = Cause::completed;        // the cause of the first failure here; completed if
+                                         // nothing failed
   std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself
   Why why;                               // see why/ranks/parts.h; of a rank RankEnded
   std::vector<RankExit> ranks;
@@ -196,13 +199,13 @@ struct NodeExitReport {
   std::vector<Why> limits = {};              // see PartReport
   std::vector<Why> notes = {};               // see PartReport
   std::optional<PeerAbort> aborted_by = {};  // set if nothing failed here before
-  // Set if the workspace could not be staged. `hopeless`: it would fail on every node, because the
-  // job asks for something wrong. `absent`: a path that it names is missing here, maybe not
-  // elsewhere.
+  // Set if the workspace could not be staged, and would fail on every node, because the job asks
+  // for something wrong.
   bool hopeless = false;
-  Bytes log_times = {};  // what the times of all of `logs` take beside them (attempt/log_times.h)
-  bool absent = false;   // see `hopeless`
-  // Of node rank 0, with Cause::hang: what it was ended for.
+  Bytes log_times = {};  // the bytes of the times of all `logs` (attempt/log_times.h)
+  // Set if a path that the job names is missing here, but maybe not elsewhere.
+  bool absent = false;
+  // From node rank 0, with Cause::hang: the finding for which the attempt was ended.
   std::optional<Found> hang = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "cause", s.cause);
@@ -230,8 +233,8 @@ struct PossibleFirst {
   NodeId node;
   std::string node_name;
   Instant time;
-  Why why;                   // as in ExitReport
-  std::string message = {};  // as in ExitReport
+  Why why;                   // the same field as in ExitReport
+  std::string message = {};  // the same field as in ExitReport
   static void table(auto& s, auto&& see) {
     see(field<1>, "cause", s.cause);
     see(field<2>, "rank", s.rank, kRankRule);
@@ -241,7 +244,7 @@ struct PossibleFirst {
     see(field<6>, "message", s.message, kCutText);
     see(field<800>, "why_data", s.why);
   }
-  // Earlier launchers say it in `message`.
+  // Fills the field from `message`, in which earlier launchers report it.
   static void mend(PossibleFirst& s) {
     if (!s.why) s.why = told(s.message);
   }
@@ -262,24 +265,25 @@ struct NodeClock {
 // The launcher's verdict on one attempt.
 struct ExitReport {
   Cause cause = Cause::completed;
-  int exit_code = 0;        // what the CLI exits with, DESIGN §5
+  int exit_code = 0;        // the exit code of the CLI (DESIGN §5)
   std::optional<int> rank;  // first failing rank
-  NodeId node;              // where; 0 when it concerns no node
+  NodeId node;              // the node of the failure; 0 if it concerns no node
   std::string node_name;
   Instant time;
-  Why why;              // none: the cause says all
+  Why why;              // none: the cause tells everything
   std::string message;  // `why` in words, in views; "" in facts and in state
   std::string stderr_tail;
   std::vector<int> terminated_ranks;  // ranks that were terminated because of it
   // The clocks of their nodes are not known well enough to say which came first; at most
   // kMaxPossibleFirst.
   std::vector<PossibleFirst> also = {};
-  std::vector<NodeClock> clocks = {};  // at most kMaxNodeClocks
-  // Its machine ended by itself: how long such a machine lives. Zero: that is not the cause.
+  std::vector<NodeClock> clocks = {};  // the clocks of the nodes; at most kMaxNodeClocks
+  // Set if the machine ended by itself: the usual lifetime of such a machine. Zero: that is not the
+  // cause.
   Duration lifetime{0};
-  std::optional<Found> hang = {};          // with Cause::hang
-  std::optional<LostPeer> lost_peer = {};  // of `rank`
-  std::string backtrace = {};              // of `rank`; see RankExit
+  std::optional<Found> hang = {};          // with Cause::hang: the finding that ended it
+  std::optional<LostPeer> lost_peer = {};  // the peer that `rank` lost
+  std::string backtrace = {};              // the stack of `rank`; see RankExit
   static void table(auto& s, auto&& see) {
     see(field<1>, "cause", s.cause);
     see(field<2>, "exit_code", s.exit_code);

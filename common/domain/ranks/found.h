@@ -1,8 +1,8 @@
 #pragma once
-// What a gang has found out about its ranks: which of them wait, for whom, and which are stopped,
-// slow or gone. The runner of node rank 0 compares the ranks of all nodes and makes these; the
-// launcher keeps the newest, and launcher/words turns each into text. Numbers and names only: no
-// sentence is made on a node.
+// The findings about the ranks of a gang: which ranks wait, for whom, and which are stopped, slow
+// or gone. The runner of node rank 0 compares the ranks of all nodes and makes the findings; the
+// launcher keeps the newest, and launcher/words turns each into text. A finding has numbers and
+// names only: a node makes no sentences.
 
 #include <cstdint>
 #include <optional>
@@ -26,11 +26,11 @@ enum class FoundKind {
   device_wait,         // a rank is in state D
   peer_gone,           // ranks wait for one that has exited, or whose node cannot be reached
   unequal_counts,      // collective counts of the ranks differ and do not move
-  missed_fence,        // others are in a fence that these ranks can never enter
+  missed_fence,        // some ranks are in a fence that others can never enter
   two_claims,          // two processes claim one rank
   left_early,          // a rank exited with 0 while others wait for it
   slow,                // a rank is slower than the median
-  different_versions,  // of MPI, NCCL or torch among the ranks
+  different_versions,  // the ranks have different versions of MPI, NCCL or torch
 };
 Word describe(FoundKind kind);
 std::string_view to_string(FoundKind kind);
@@ -43,10 +43,10 @@ Word describe(FoundVerdict verdict);
 std::string_view to_string(FoundVerdict verdict);
 constexpr FoundVerdict last_enumerator(FoundVerdict) { return FoundVerdict::hangs; }
 
-// What Found::fact is about, where that changes what is said of it.
+// The subject of Found::fact, where the text depends on it.
 enum class FoundAbout {
   named,       // `fact` is a name, or empty
-  rendezvous,  // not_started: the ranks of a PyTorch gang meet there first
+  rendezvous,  // not_started: the rendezvous, where the ranks of a PyTorch gang meet first
   lock,        // cycle: threads of one rank wait for a lock
 };
 Word describe(FoundAbout about);
@@ -56,18 +56,19 @@ constexpr FoundAbout last_enumerator(FoundAbout) { return FoundAbout::lock; }
 inline constexpr std::size_t kMaxFound = 32;
 inline constexpr std::size_t kMaxFoundRanks = 16;
 inline constexpr std::size_t kMaxFoundWaiting = 4'096;
-inline constexpr std::size_t kMaxFoundTextBytes = 256;  // of each of its texts
+inline constexpr std::size_t kMaxFoundTextBytes = 256;  // the longest text of a finding
 
-// A sender may have more than these limits: a text from a rank never makes a message unreadable.
+// The rule of a text. A sender may have more than these limits: a text from a rank never makes a
+// message unreadable.
 inline constexpr Rule kFoundTextRule{.bytes = kMaxFoundTextBytes, .cut = Cut::head};
 
-// What a rank does at the moment of the finding.
+// The state of one rank at the moment of the finding.
 struct FoundRank {
   int rank = 0;
   int node_rank = 0;
-  std::string doing;  // one word: to_string(Doing)
+  std::string doing;  // the activity in one word: to_string(Doing)
   std::string call;   // the system call in which it is blocked: "connect"; "": none
-  std::string on;     // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin"
+  std::string on;     // the target of that call's descriptor: "10.0.0.4:29500", "/data/a.bin"
   std::string at;     // the top of its stack that is the user's: "eval.py:88"; "": not known
   std::int64_t cpu_milli = 0;  // thousandths of a core, over the window of the finding
   static void table(auto& s, auto&& see) {
@@ -85,10 +86,11 @@ struct FoundRank {
 struct Found {
   FoundKind kind = FoundKind::waits;
   FoundVerdict verdict = FoundVerdict::notice;
-  std::vector<FoundRank> ranks;  // that differ, first the one that is named; at most kMaxFoundRanks
+  std::vector<FoundRank> ranks;  // the ranks that differ, the named one first; at most
+                                 // kMaxFoundRanks
   std::vector<int> waiting;      // the ranks that wait for them, sorted; at most kMaxFoundWaiting
-  Duration lasting{0};           // for so long, when it was found
-  Instant since;                 // node rank 0's clock
+  Duration lasting{0};           // the time that it had lasted when it was found
+  Instant since;                 // the beginning, on node rank 0's clock
   std::string fact;  // a name that goes with the kind: a collective, a version, a reason
   std::int64_t here = 0, elsewhere = 0;  // the numbers that differ: counts, milli of the median
   FoundAbout about = FoundAbout::named;
@@ -107,7 +109,8 @@ struct Found {
   }
   friend bool operator==(const Found&, const Found&) = default;
 };
-// All that holds now; the next list replaces it, and an empty one says that nothing holds any more.
+// All findings that hold now; the next list replaces them, and an empty one means that nothing
+// holds any more.
 using FoundList = std::vector<Found>;
 
 enum class OnHang { report, stacks, fail, retry };
@@ -115,7 +118,7 @@ Word describe(OnHang what);
 std::string_view to_string(OnHang what);
 std::optional<OnHang> on_hang_from(std::string_view word);
 
-// With OnHang::stacks: the file in the job's folder of logs that has the stacks of a node's ranks.
+// The file in the job's folder of logs that has the stacks of a node's ranks, with OnHang::stacks.
 std::string stacks_file(std::uint32_t attempt, int node_rank);
 
 struct HangPolicy {
@@ -123,12 +126,12 @@ struct HangPolicy {
   OnHang on = OnHang::report;     // lockstep.on_hang
   friend bool operator==(const HangPolicy&, const HangPolicy&) = default;
 };
-// Shorter ones would find many a pause; a zero is never.
+// The least hang_after: shorter times would find many pauses. Zero means never.
 inline constexpr Duration kLeastHangAfter = seconds(10);
 inline constexpr Duration kMostHangAfter = minutes(7 * 24 * 60);
-// A time, or "off"; invalid_argument: it is neither.
+// Reads a time, or "off". Returns invalid_argument for any other text.
 Result<Duration> hang_after_from(const std::string& text);
-// Errors begin with the key: "lockstep.hang_after: ".
+// Checks the policy. Errors begin with the key: "lockstep.hang_after: ".
 Status validate(const HangPolicy& policy);
 
 }  // namespace lockstep

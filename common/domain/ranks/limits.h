@@ -16,7 +16,7 @@ namespace lockstep {
 inline constexpr int kLeastPidsLimit = 16;
 inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 
-// Under lockstep.limits of a job file. Absent: the defaults below.
+// The limits under lockstep.limits of a job file. Absent: the defaults below.
 struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
   std::optional<Bytes> log;   // kept output of all its ranks on one node
@@ -53,18 +53,18 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
+inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb does not stop the node
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);
-inline constexpr int kDefaultPidsCap = 65'536;  // when the agent's operator sets no cap
+inline constexpr int kDefaultPidsCap = 65'536;  // used when the agent's operator sets no cap
 
 Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 
-// Errors begin with the key: "lockstep.limits.pids: ".
+// Checks the limits. Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
-// 4096 -> "4,096".
+// The number with commas: 4096 -> "4,096".
 std::string with_commas(long long number);
 
 }  // namespace lockstep

@@ -1,15 +1,16 @@
 #pragma once
-// Where one rank stands: what it does, since when nothing of it has moved, and the numbers by which
-// ranks are compared. A runner's RankWatch (runner/watch) makes one per rank of its node with each
-// sample; the comparison of the gang reads those of all nodes. Plain values: all times are on the
-// clock of the rank's own node, until a runner that takes them has moved them to its own.
+// The standing of one rank: what it does, since when nothing of it has moved, and the numbers by
+// which ranks are compared. A runner's RankWatch (runner/watch) makes one per rank of its node with
+// each sample; the comparison of the gang reads those of all nodes. All values are plain. All times
+// are on the clock of the rank's own node, until a runner that takes them has moved them to its
+// own.
 //
 // Moving and doing are separate. A rank that waits in MPI spins and burns a whole cpu, so cpu time
 // of the rank's own process does not count as movement. A rank moves when one of these changes:
 // bytes of its log; bytes to and from peers, without the rendezvous's store and keep-alives; bytes
 // read and written; page faults; cpu time of its other processes (workers, compilers) and which of
-// them there are; collective counts; PMIx connects, fences and its end. Whether a spinning rank
-// computes or waits, only its stack tells: `by_stack` says that this was asked
+// them there are; collective counts; PMIx connects, fences and its end. Only its stack tells
+// whether a spinning rank computes or waits: `by_stack` says that the stack was read
 // (runner/watch/stack_ask.h), and nothing has moved since.
 
 #include <cstdint>
@@ -24,31 +25,32 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMaxStandingTextBytes = 256;  // of each of its texts
-inline constexpr std::size_t kMaxCollectiveCounts = 32;    // of one rank
+inline constexpr std::size_t kMaxStandingTextBytes = 256;  // the longest text of a standing
+inline constexpr std::size_t kMaxCollectiveCounts = 32;    // the most collective counts of one rank
 inline constexpr Rule kStandingTextRule{.bytes = kMaxStandingTextBytes, .cut = Cut::head};
-inline constexpr Rule kManyRule{.low = 0, .high = 1 << 30};  // of threads and processes
+inline constexpr Rule kManyRule{.low = 0, .high = 1 << 30};  // the range of the numbers of threads
+                                                             // and processes
 
 enum class Doing {
   starts,      // has not been looked at twice, or has not reached MPI_Init or the rendezvous yet
   computes,    // a thread runs, and its stack, if it was asked, is in no library that waits
-  waits_peer,  // in a call of MPI, NCCL, gloo or c10d, or blocked on a socket to a peer
+  waits_peer,  // is in a call of MPI, NCCL, gloo or c10d, or blocked on a socket to a peer
   reads,       // blocked on a file, a pipe, a child process or a socket to somebody else
   locks,       // blocked on a lock without a time-out (futex), as are all threads that count
   sleeps,      // blocked on a timer alone
   serves,      // blocked in accept or poll on a socket that listens
-  stopped,     // state T
+  stopped,     // the rank is stopped (state T)
   device,      // state D over the whole window
-  exited,      // has ended, or its end was told
+  exited,      // has ended, or its end was reported
 };
-// One word: "starts", "computes", "waits", "reads", "locks", "sleeps", "serves", "stopped",
-// "device", "exited".
+// The activity in one word: "starts", "computes", "waits", "reads", "locks", "sleeps", "serves",
+// "stopped", "device", "exited".
 Word describe(Doing doing);
 std::string_view to_string(Doing doing);
 
 // How often a rank has launched a collective in one communicator, by NCCL's RAS.
 struct CollectiveCount {
-  std::string communicator;  // its hash
+  std::string communicator;  // the communicator's hash
   std::string name;          // "AllReduce"
   std::int64_t count = 0;
   static void table(auto& s, auto&& see) {
@@ -59,13 +61,13 @@ struct CollectiveCount {
   friend bool operator==(const CollectiveCount&, const CollectiveCount&) = default;
 };
 
-// Over the last window: what may slow a rank.
+// The things that may slow a rank, measured over the last window.
 struct Hindrances {
-  std::int64_t throttled_milli = 0;  // its cgroup's cpu quota held it, thousandths of the window
+  std::int64_t throttled_milli = 0;  // the cgroup's cpu quota stopped it; thousandths of the window
   std::int64_t queued_milli = 0;     // ready to run, but other processes had the cpus
-  std::int64_t disk_wait_milli = 0;  // its main thread waited for block devices
+  std::int64_t disk_wait_milli = 0;  // the main thread waited for block devices
   std::int64_t major_faults = 0;
-  std::int64_t cpu_mhz = 0;          // now, of the cpu on which it ran last; 0: unknown
+  std::int64_t cpu_mhz = 0;  // the clock now, of the cpu on which the rank ran last; 0: unknown
   std::int64_t cpu_mhz_at_most = 0;  // 0: unknown
   std::string gpu_held;              // "thermal", "power": what holds down the clocks of its GPUs
   static void table(auto& s, auto&& see) {
@@ -80,7 +82,7 @@ struct Hindrances {
   friend bool operator==(const Hindrances&, const Hindrances&) = default;
 };
 
-struct Versions {  // of the libraries in its memory; "": not loaded
+struct Versions {  // The versions of the libraries in its memory; "": not loaded.
   std::string mpi, nccl, torch;
   friend bool operator==(const Versions&, const Versions&) = default;
 };
@@ -88,13 +90,13 @@ struct Versions {  // of the libraries in its memory; "": not loaded
 struct RankStanding {
   int rank = 0;
   int node_rank = 0;
-  int pid = 0;  // of the process that `doing` is about, as the ranks of this node see it
+  int pid = 0;  // the pid of the process that `doing` is about, as ranks of this node see it
   Doing doing = Doing::starts;
-  std::string call;     // the system call in which it is blocked: "connect"; "": none, or not known
-  std::string on;       // what that call's descriptor is: "10.0.0.4:29500", "/data/a.bin", "pipe"
-  std::string own_end;  // if `on` is the far end of a connection: the near one
+  std::string call;  // the system call in which it is blocked: "connect"; "": none, or not known
+  std::string on;  // the target of that call's descriptor: "10.0.0.4:29500", "/data/a.bin", "pipe"
+  std::string own_end;  // the near end of a connection, if `on` is the far end
   std::string at;       // the top of its stack that is the user's: "eval.py:88"; "": not asked
-  std::string within;   // the library call around what it does: "MPI_Barrier"; "": none, not asked
+  std::string within;   // the library call around the activity: "MPI_Barrier"; "": none, not asked
   bool by_stack = false;  // `doing`, `at` and `within` follow from its stack, asked at `stack_at`
   Instant stack_at;
   // The call ends by itself after a while, or another thread may go on and end it.
@@ -102,8 +104,8 @@ struct RankStanding {
   bool traced = false;  // a debugger or a profiler holds it: nothing follows from its state
 
   Instant taken;        // when this sample was taken
-  Instant since;        // nothing has moved since
-  Instant doing_since;  // it has done the same (`doing`, and `on` where it is blocked) since
+  Instant since;        // since when nothing has moved
+  Instant doing_since;  // since when it does the same (`doing`, and `on` where it is blocked)
   Duration window{0};   // between this sample and the one before; zero: there was none
   Duration still() const { return taken > since ? taken - since : Duration::zero(); }
   Duration doing_for() const {
@@ -112,33 +114,37 @@ struct RankStanding {
 
   // Whether it has reached MPI_Init or the rendezvous; nullopt: this job has neither.
   std::optional<bool> has_met;
-  bool connected = false, finalized = false;  // PMIx, or PMI-1
-  std::int64_t fences = 0;  // that all ranks of its node have entered; the same on all in step
-  bool in_fence = false;    // such a one is not over
-  int exit_code = 0;        // if exited; of a signal 128 + its number
+  // whether it has connected to PMIx or PMI-1, and finalized
+  bool connected = false, finalized = false;
+  std::int64_t fences = 0;  // the fences that all ranks of its node have entered; equal on all in
+                            // step
+  bool in_fence = false;    // a fence has begun and has not ended
+  int exit_code = 0;        // set if it has exited; 128 + the number of a signal
   int claims = 1;           // processes that claim this rank
 
   std::int64_t cpu_milli = 0;  // thousandths of a core over the window, of all its processes
-  int threads = 0, threads_running = 0, threads_in_device = 0;  // of all its processes
+  int threads = 0, threads_running = 0, threads_in_device = 0;  // the threads of all its processes
   int processes = 0;
-  int shells = 0;  // of these, those that only wait for the one that `doing` is about
-  // Of a rank that has met others: at this moment it was blocked on a peer or a lock, whatever it
-  // did over the window. Many samples of this say how long it waits for others between its steps.
+  int shells = 0;  // the processes that only wait for the process that `doing` is about
+  // For a rank that has met others: at the moment of the sample it was blocked on a peer or a lock,
+  // whatever it did over the window. Many samples show how long it waits for others between its
+  // steps.
   bool pauses = false;
-  // Of its sockets to peers, since they were opened; those that were closed go on counting.
+  // The bytes of its sockets to peers since they were opened; closed sockets still count.
   std::int64_t peer_sockets = 0, acked = 0, received = 0;
   std::int64_t unread = 0;       // bytes that have come and that it has not read, now
   std::int64_t unacked = 0;      // segments that are on their way now
   std::string unacked_by;        // the address of the peer that has most of these; "": nobody
   std::int64_t retransmits = 0;  // segments since the sockets were opened
-  std::optional<Duration> last_received;  // by TCP, of the newest; nullopt: no socket to a peer
+  std::optional<Duration> last_received;  // the time since TCP last received, on the newest socket;
+                                          // nullopt: no socket to a peer
   std::int64_t log_bytes = 0, log_lines = 0;
   Hindrances hindrances;
-  // The newest counts, and when RAS said so (Instant{}: never). If that was more than a window
-  // before `taken`, they do not show what the rank does now.
+  // The newest counts, and the time of RAS's answer with them (Instant{}: never). If that was more
+  // than a window before `taken`, they do not show the rank's present activity.
   std::vector<CollectiveCount> collectives;
   Instant counted;
-  Instant counts_since;  // they have been the same in all answers since
+  Instant counts_since;  // all answers since then had the same counts
   Versions versions;
 
   static void table(auto& s, auto&& see) {
@@ -193,7 +199,7 @@ struct RankStanding {
   }
   friend bool operator==(const RankStanding&, const RankStanding&) = default;
 };
-using RankStandings = std::vector<RankStanding>;  // by rank
+using RankStandings = std::vector<RankStanding>;  // The standings of ranks, by rank.
 
 inline constexpr Duration kWatchEvery = seconds(5);
 

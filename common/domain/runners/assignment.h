@@ -30,7 +30,7 @@ namespace lockstep {
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
 inline constexpr std::size_t kMaxCredentialBytes = 64;
-inline constexpr int kMostIdOfCpu = 1 << 20;  // and of a GPU
+inline constexpr int kMostIdOfCpu = 1 << 20;  // the largest id of a cpu or of a GPU
 
 // The resources that an attempt holds on one node.
 struct Allotment {
@@ -60,20 +60,21 @@ constexpr StopReason last_enumerator(StopReason) { return StopReason::superseded
 
 struct Assignment {
   AttemptId attempt;
-  std::string experiment;  // for AZUREML_EXPERIMENT_ID
+  std::string experiment;  // the experiment's name, for AZUREML_EXPERIMENT_ID
   int node_rank = 0;
   JobSpec spec;
   Allotment allotment;
   WantedPhase phase = WantedPhase::prepare;
-  SharedGang gang;  // in phase run, unless `share` stands for it; node rank 0 gets both
+  SharedGang gang;  // set in phase run, unless `share` replaces it; node rank 0 gets both
   StopReason stop_reason = StopReason::canceled;
-  Duration grace = seconds(10);  // between SIGTERM and SIGKILL
+  Duration grace = seconds(10);  // the time between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
-  // The node ends the ranks when it has not heard from the launcher for so long; 0 = it never does.
+  // The time without a message from the launcher after which the node ends the ranks; 0 = it never
+  // does.
   Duration lease{0};
-  std::optional<CheckpointSource> checkpoint;  // its ranks begin with this one
-  EnvironmentPlan environment = {};            // for spec.environment, as far as it is known
+  std::optional<CheckpointSource> checkpoint;  // the checkpoint with which the node's ranks begin
+  EnvironmentPlan environment = {};  // the plan for spec.environment, as far as it is known
   // The existing ones of the secrets that spec.environment_variables names. They are kept only in
   // memory and messages: an assignment that was read from a file has none and waits for them.
   std::optional<SecretValues> secrets = {};
@@ -81,8 +82,8 @@ struct Assignment {
   // messages, as the secrets are; "": unknown.
   std::string credential = {};
   OperatorSettings operator_settings = {};  // the operator's fabric.yml, for this node
-  // In phase run, if the gang's table goes down its tree. The agents and runners of all its nodes
-  // know it then.
+  // Set in phase run, if the gang's table goes down its tree: the agents and runners of all its
+  // nodes then know this way.
   std::optional<GangShare> share = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -111,7 +112,7 @@ struct Assignment {
 };
 
 struct DesiredState {
-  std::uint64_t revision = 0;  // of this node's desired state; only grows
+  std::uint64_t revision = 0;  // the revision of this node's desired state; it only grows
   std::vector<Assignment> assignments;
   // The node deletes environments that it built and that were not used since; ns = 0: none.
   Instant environments_unused_since = {};
@@ -133,35 +134,38 @@ constexpr PartState last_enumerator(PartState) { return PartState::finished; }
 struct PartReport {
   AttemptId attempt;
   PartState state = PartState::staging;
-  std::string progress;           // of the current step, in words ("fetching 3.1/12.0 MiB")
-  std::uint16_t runner_port = 0;  // from prepared on (0 when solo)
+  std::string progress;  // progress of the current step, in words ("fetching 3.1/12.0 MiB")
+  std::uint16_t runner_port = 0;  // set from prepared on (0 when solo)
   PublicKey runner_key;
-  std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
-  Instant started;                     // from running on
-  std::optional<NodeExitReport> exit;  // when finished
-  // When finished: all outputs of its ranks that are not empty. Before that: recent states of
+  std::uint16_t master_port = 0;       // set from prepared on, for node rank 0 only
+  Instant started;                     // set from running on
+  std::optional<NodeExitReport> exit;  // set when finished
+  // The outputs of its ranks: when finished, all that are not empty; before, recent states of
   // ./logs and the checkpoint.
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
-  std::vector<Why> limits = {};                       // that its ranks reached; also in `exit`
-  // What this node cannot do for the job; also in `exit`.
+  std::vector<Why> limits = {};  // the limits that its ranks reached; also in `exit`
+  // What this node cannot do for the job; `exit` has it too.
   std::vector<Why> notes = {};
-  // Before it has finished: its ranks that have ended, sorted; `exit` has them then.
+  // The ranks that have ended, sorted, before the part has finished; `exit` has them then.
   std::vector<RankEnd> ended = {};
-  // What was subtracted from the node's times in this report. The launcher sets it when it takes
-  // the report; what a node sends is ignored. Absent: unknown then.
+  // The time that was subtracted from the node's times in this report. The launcher sets it when it
+  // takes the report, and ignores the value of the node. Absent: unknown.
   std::optional<ClockOffset> clock = {};
-  // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
+  // Set when finished: files of its ranks that belong to no output. Absent: there are none, or
+  // nobody looked.
   std::optional<NotKept> not_kept = {};
-  // Of node rank 0's part, from running on: all that holds among the ranks of the gang now.
+  // In the part of node rank 0, from running on: everything that holds among the ranks of the gang
+  // now.
   FoundList found = {};
-  // Of node rank 0's part: what the probe of the gang found; nullopt without a probe.
+  // In the part of node rank 0: the result of the gang's probe; nullopt without a probe.
   std::optional<ProbeResult> probe = {};
-  NetworkSettings settings = {};         // of this node's first rank, from running on
-  SettingOverrides other_settings = {};  // where its other ranks differ from the first
-  // Of a gang's part, from prepared on: which GangRows its runner understands, and its agent too,
-  // since an older one does not pass this on. 0: none.
+  NetworkSettings settings = {};         // the settings of this node's first rank, from running on
+  SettingOverrides other_settings = {};  // the settings in which its other ranks differ from the
+                                         // first
+  // In a gang's part, from prepared on: the form of GangRows that its runner and its agent
+  // understand (an older agent does not pass the number on). 0: neither.
   std::uint32_t gang_rows = 0;
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);

@@ -11,7 +11,7 @@ Error refused(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
 
-// A library may use the name as a part of a path.
+// Whether TERM has the form of a terminal's name; a library may use the name as a part of a path.
 bool is_terminal_name(std::string_view term) {
   return std::all_of(term.begin(), term.end(),
                      [](char c) { return c > ' ' && c <= '~' && c != '/'; });

@@ -19,20 +19,24 @@
 
 namespace lockstep {
 
-// 16 random bytes, which the client chose: an opening may be repeated.
+// The id of an attachment: 16 random bytes, which the client chose, so that an opening may be
+// repeated.
 using AttachId = Id<struct AttachIdTag, std::string>;
 inline constexpr std::size_t kAttachIdBytes = 16;
 
 inline constexpr std::size_t kAttachWindow = 256u << 10;  // sent and not taken, of each stream
-inline constexpr std::size_t kMaxAttachData = 64u << 10;  // of one frame
-inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;  // of all words with their NULs
+inline constexpr std::size_t kMaxAttachData = 64u << 10;  // the most bytes of one frame
+inline constexpr std::size_t kMaxAttachCommandBytes = 64u << 10;  // the most bytes of all words
+                                                                  // with their NULs
 inline constexpr std::size_t kMaxAttachWords = 8'192;
 inline constexpr std::size_t kMaxTermBytes = 128;
 inline constexpr int kLastSignal = 64;
 inline constexpr std::size_t kMaxAttachmentsOfPart = 64;
 inline constexpr Duration kAttachAliveEvery = seconds(5);
-inline constexpr Duration kAttachAskAfter = seconds(8);  // without a frame: open again
-inline constexpr Duration kAttachSilence = seconds(60);  // then the runner ends the attachment
+inline constexpr Duration kAttachAskAfter = seconds(8);  // a client opens again after this time
+                                                         // without a frame
+inline constexpr Duration kAttachSilence = seconds(60);  // the runner ends the attachment after
+                                                         // this time without a frame
 
 // Sums of offsets with sizes do not overflow.
 inline constexpr Rule kAttachOffsetRule{.high = std::int64_t{1} << 62};
@@ -52,9 +56,9 @@ struct TerminalSize {
 struct AttachProgram {
   std::vector<std::string> argv;
   bool terminal = false;     // a pty; else three pipes
-  TerminalSize size = {};    // of the pty
-  std::string term = {};     // TERM; "": not set
-  bool takes_input = false;  // else its standard input is /dev/null
+  TerminalSize size = {};    // the size of the pty
+  std::string term = {};     // the value of TERM; "": not set
+  bool takes_input = false;  // false: its standard input is /dev/null
   static void table(auto& s, auto&& see) {
     see(field<1>, "argv", s.argv, {.count = kMaxAttachWords});
     see(field<2>, "terminal", s.terminal);
@@ -70,16 +74,18 @@ struct AttachMain {
   static void table(auto& s, auto&& see) { see(field<1>, "size", s.size); }
   friend bool operator==(const AttachMain&, const AttachMain&) = default;
 };
-// To the process groups of the ranks. Its outcome has code 0 if it was sent to each that runs.
+// Sends a signal to the process groups of the ranks. The outcome has code 0 if it was sent to each
+// that runs.
 struct AttachSignal {
   std::int32_t number = 0;  // 1 … 64
   static void table(auto& s, auto&& see) { see(field<1>, "number", s.number); }
   friend bool operator==(const AttachSignal&, const AttachSignal&) = default;
 };
-// Its output is one line of JSON for each process: stacks.h of the runner.
+// Asks for the stacks of processes. The output is one line of JSON per process: stacks.h of the
+// runner.
 struct AttachStacks {
   bool native = false;     // frames of C and C++ below Python's too
-  bool standings = false;  // before them a line for each rank that is watched: standing_line.h
+  bool standings = false;  // writes a line for each watched rank before them: standing_line.h
   static void table(auto& s, auto&& see) {
     see(field<1>, "native", s.native);
     see(field<700>, "standings", s.standings);
@@ -88,30 +94,31 @@ struct AttachStacks {
 };
 using AttachOrder = std::variant<AttachProgram, AttachMain, AttachSignal, AttachStacks>;
 
-// Whether a node may be asked for it: the limits above, no word with a NUL and no first word that
-// is empty, TERM as a terminal's name, a signal that exists. invalid_argument: what to change.
+// Checks an order before it goes to a node: the limits above, no word with a NUL, a first word that
+// is not empty, TERM in the form of a terminal's name, an existing signal. Returns invalid_argument
+// with what to change.
 Status validate(const AttachOrder& order);
 
 // ---- frames ------------------------------------------------------------------------------------
 enum class AttachStream : std::uint8_t { input = 1, output = 2, error = 3 };
 Word describe(AttachStream stream);
 
-// client -> runner. First, and again to repair and while all is quiet, since the last frame may be
-// lost and no later one tells: the same id starts nothing anew. The client names
-// the job, and a rank, or a node by its rank in the gang, or neither: then rank 0, of a signal and
-// of stacks all ranks of one node; a client asks node by node. `attempt` is absent (number 0) until
-// the launcher has added it; it then makes `node_rank` the one that this is sent to. A client that
-// repairs sends it as the runner's AttachOpened had it, so that an attachment never goes on in
-// another attempt.
+// client -> runner. Opens an attachment; sent first, and again to repair losses and while all is
+// quiet, since a lost last frame would not be noticed otherwise: the same id starts nothing anew.
+// The client names the job, and a rank, or a node by its rank in the gang, or neither: then rank 0,
+// of a signal and of stacks all ranks of one node; a client asks node by node. `attempt` is absent
+// (number 0) until the launcher has added it; it then makes `node_rank` the one that this is sent
+// to. A client that repairs sends it as the runner's AttachOpened had it, so that an attachment
+// never goes on in another attempt.
 struct AttachOpen {
   JobId job;
   std::optional<std::int32_t> rank;
   std::int32_t node_rank = -1;
   AttemptId attempt = {};
   AttachOrder order;
-  std::uint64_t have_output = 0, have_error = 0;  // the client's
-  // The attachment was open before. Whoever does not know its id refuses it, so that no program is
-  // started twice.
+  std::uint64_t have_output = 0, have_error = 0;  // the bytes that the client has
+  // True if the attachment was open before. A runner that does not know its id refuses it, so that
+  // no program is started twice.
   bool again = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job);
@@ -131,7 +138,7 @@ struct AttachOpened {
   AttemptId attempt;
   std::int32_t rank = 0;
   std::int32_t node_rank = 0;
-  std::string node;              // its name; the launcher writes it
+  std::string node;              // the node's name; the launcher writes it
   std::uint64_t have_input = 0;  // the runner's; as AttachTaken, which may have been lost
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -142,7 +149,8 @@ struct AttachOpened {
   }
   friend bool operator==(const AttachOpened&, const AttachOpened&) = default;
 };
-// Both ways. A part that was had already is skipped; one that lies ahead is dropped.
+// Data of a stream, in both directions. A part that has arrived already is skipped; a part that
+// lies ahead is dropped.
 struct AttachData {
   AttachStream stream = AttachStream::output;
   std::uint64_t offset = 0;
@@ -156,7 +164,7 @@ struct AttachData {
   }
   friend bool operator==(const AttachData&, const AttachData&) = default;
 };
-// Both ways: so many bytes have been taken (written to the program; shown).
+// The number of bytes that the receiver has written to the program or shown, in both directions.
 struct AttachTaken {
   AttachStream stream = AttachStream::output;
   std::uint64_t offset = 0;

@@ -20,11 +20,11 @@
 
 namespace lockstep {
 
-// One node of a gang, the same for all its runners. Its index in GangTable::members is its rank.
+// One node of a gang, the same for all runners. Its index in GangTable::members is its rank.
 struct GangMember {
   NodeId node;
   std::string hostname;
-  std::string address;            // for MASTER_ADDR and AZ_BATCH_*
+  std::string address;            // the node's address for MASTER_ADDR and AZ_BATCH_*
   std::string host_id;            // equal = same host
   std::uint16_t runner_port = 0;  // ZeroMQ CURVE ROUTER of that node's runner
   PublicKey runner_key;
@@ -44,7 +44,7 @@ struct GangMember {
 struct GangTable {
   std::vector<GangMember> members;
   std::uint16_t master_port = 0;          // leased and held by node rank 0's runner
-  std::optional<GangFabric> fabric = {};  // absent: the launcher did not look
+  std::optional<GangFabric> fabric = {};  // absent: the launcher did not measure it
   static void table(auto& s, auto&& see) {
     see(field<1>, "members", s.members, {.count = kMaxNodesPerJob});
     see(field<2>, "master_port", s.master_port);
@@ -79,7 +79,7 @@ class SharedGang {
 inline constexpr int kGangTreeRadix = 32;
 inline constexpr int kMaxGangTreeRadix = 1'024;
 
-int tree_parent(int node_rank, int radix);  // -1 for the root
+int tree_parent(int node_rank, int radix);  // The parent's node rank; -1 for the root.
 struct TreeChildren {
   int first = 0;
   int count = 0;
@@ -89,11 +89,11 @@ TreeChildren tree_children(int node_rank, int nodes, int radix);
 // ---- the table, down the tree -------------------------------------------------------------------
 // What one node is told of the table.
 struct GangShare {
-  int nodes = 0;  // of the gang
+  int nodes = 0;  // the number of nodes of the gang
   int radix = kGangTreeRadix;
-  Digest digest;                     // digest_of() the whole table
-  std::optional<GangMember> parent;  // its row; none at the root
-  // Of its children, by node rank: only these keys may connect to it.
+  Digest digest;                     // the digest_of() the whole table
+  std::optional<GangMember> parent;  // the parent's row; none at the root
+  // The keys of its children, by node rank: only these keys may connect to it.
   std::vector<PublicKey> children;
   static void table(auto& s, auto&& see) {
     see(field<1>, "nodes", s.nodes, {.low = 1, .high = kMaxNodesPerJob});
@@ -105,10 +105,10 @@ struct GangShare {
   friend bool operator==(const GangShare&, const GangShare&) = default;
 };
 
-// Of everything in it, and of whose attempt it is. The bytes that are hashed are described in
+// Hashes the table and the attempt that it belongs to. The bytes that are hashed are described in
 // gang.cc and never change: runners of later versions check the tables of earlier ones.
 Digest digest_of(const AttemptId& attempt, const GangTable& table);
-// `digest`: that of the table, which is the same for all nodes.
+// The share of one node. `digest`: the digest of the table, the same for all nodes.
 GangShare share_of(const GangTable& table, int node_rank, int radix, const Digest& digest);
 // Why it cannot be the share of this node of a gang of so many; "": it can.
 std::string_view fault_of(const GangShare& share, int node_rank, int nodes);

@@ -28,7 +28,7 @@ inline constexpr Rule kProbeTextRule{.bytes = kMaxFabricTextBytes};
 inline constexpr Rule kProbeMtuRule{.low = 0, .high = 1 << 20, .cut = Cut::end};
 inline constexpr std::int64_t kMaxProbeSpeedMbps = std::int64_t{1} << 40;
 
-// One address that ranks of a node could use.
+// An address that ranks of a node could use.
 struct ProbeCandidate {
   std::string interface, address;
   int mtu = 0;
@@ -40,14 +40,14 @@ struct ProbeCandidate {
   friend bool operator==(const ProbeCandidate&, const ProbeCandidate&) = default;
 };
 
-// node -> node rank 0: it listens.
+// node -> node rank 0: the addresses on which a node listens for the probe.
 struct ProbeOffer {
   static constexpr int kBody = 40;
   int node_rank = 0;
-  std::string fingerprint;  // of the node's boot, interfaces and routes: kProbeFingerprintBytes
+  std::string fingerprint;  // of the node's boot, interfaces and routes; kProbeFingerprintBytes
   std::vector<ProbeCandidate> candidates;
-  std::uint16_t port = 0;  // one that the kernel chose, as most libraries have theirs
-  std::vector<std::uint16_t> rank_ports;  // where ranks of this node will listen
+  std::uint16_t port = 0;  // a port that the kernel chose, as it does for most libraries
+  std::vector<std::uint16_t> rank_ports;  // the ports on which ranks of this node will listen
   static void table(auto& s, auto&& see) {
     see(field<1>, "node_rank", s.node_rank, kNodeRankRule);
     see(field<2>, "fingerprint", s.fingerprint, {.bytes = kProbeFingerprintBytes});
@@ -62,7 +62,7 @@ struct ProbeOffer {
 struct ProbePeer {
   ProbeOffer offer;
   bool tested = true;  // false: only its rank ports are dialled
-  bool burst = false;  // so much data that its speed can be told
+  bool burst = false;  // whether to send enough data to measure the speed
   static void table(auto& s, auto&& see) {
     see(field<1>, "offer", s.offer);
     see(field<2>, "tested", s.tested);
@@ -85,25 +85,25 @@ struct ProbePlan {
   friend bool operator==(const ProbePlan&, const ProbePlan&) = default;
 };
 
-// What dialling one address of a peer met.
+// What happened when one address of a peer was dialled.
 enum class PathState {
   reached,
   no_route,
   refused,
   timed_out,
   large_packets_lost,
-  other_host,  // what answers there is not the peer
+  other_host,  // another host than the peer answers there
 };
 Word describe(PathState state);
 
 struct PathFinding {
-  int peer = 0;              // node rank
-  int candidate = 0;         // index of the peer's
-  std::uint16_t port = 0;    // that was dialled
-  int source = -1;           // index of our own candidate that the kernel took; -1: none of them
-  std::string from_address;  // of that source, and where it is none, of the kernel's choice
+  int peer = 0;            // the peer's node rank
+  int candidate = 0;       // the index of the peer's candidate
+  std::uint16_t port = 0;  // the port that was dialled
+  int source = -1;         // the index of our own candidate that the kernel took; -1: none of them
+  std::string from_address;  // the address of that source; of the kernel's choice if `source` is -1
   PathState state = PathState::timed_out;
-  Duration round_trip{0};        // the shortest of some; zero: not measured
+  Duration round_trip{0};        // the shortest measured; zero: not measured
   std::int64_t speed_mbps = -1;  // -1: not measured
   int mtu = 0;                   // the largest packet that came through; 0: not looked for
   static void table(auto& s, auto&& see) {
@@ -120,7 +120,8 @@ struct PathFinding {
   friend bool operator==(const PathFinding&, const PathFinding&) = default;
 };
 
-// node -> node rank 0. A path that is missing was not finished when others had long been.
+// node -> node rank 0: the findings. A path that is missing was not finished when others had long
+// been.
 struct ProbeFindings {
   static constexpr int kBody = 42;
   int node_rank = 0;

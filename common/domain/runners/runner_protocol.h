@@ -43,8 +43,8 @@ struct UpdateAssignment {
   static auto& bare(auto& s) { return s.assignment; }
   friend bool operator==(const UpdateAssignment&, const UpdateAssignment&) = default;
 };
-struct LogsTaken {  // so many bytes from the start of each log are durable at the launcher; ranks
-                    // may be missing
+struct LogsTaken {  // the bytes from the start of each log that the launcher has stored; ranks may
+                    // be missing
   static constexpr int kBody = 12;
   std::vector<LogSize> logs;
   static void table(auto& s, auto&& see) {
@@ -81,7 +81,7 @@ struct GangHello {  // child -> parent, first message
   static constexpr int kBody = 10;
   AttemptId attempt;
   int node_rank = 0;
-  bool awaits_rows = false;  // it has no whole table, and is not ready before all GangRows came
+  bool awaits_rows = false;  // it lacks the whole table, and is ready only after all GangRows
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node_rank", s.node_rank, kNodeRankRule);
@@ -105,9 +105,8 @@ struct GangStart {  // parent -> children: all runners are connected and have th
   static void table(auto& s, auto&& see) { see(field<700>, "knows", s.knows); }
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
-// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. Who has
-// received them checks that they are what the launcher named (GangShare::digest) before it passes
-// them on.
+// Rows of the gang's table: parent -> a child that awaits them, all of them, in order. The receiver
+// checks that they are the launcher's (GangShare::digest) before it passes them on.
 struct GangRows {
   static constexpr int kBody = 50;
   AttemptId attempt;
@@ -135,7 +134,7 @@ struct FencePart {
   static constexpr int kBody = 13;
   std::string signature;
   std::uint64_t sequence = 0;
-  std::map<int, std::string> blobs;  // node rank -> contribution
+  std::map<int, std::string> blobs;  // the contributions by node rank
   static void table(auto& s, auto&& see) {
     see(field<1>, "signature", s.signature, {.bytes = kMaxRunnerFrameBytes});
     see(field<2>, "sequence", s.sequence);
@@ -184,7 +183,7 @@ struct ModexReply {
   }
   friend bool operator==(const ModexReply&, const ModexReply&) = default;
 };
-// A rank failed, or a runner was told to stop. Every runner terminates its ranks now.
+// A rank failed, or a runner got the order to stop. Every runner terminates its ranks now.
 struct GangAbort {
   static constexpr int kBody = 17;
   int node_rank = 0;
@@ -197,9 +196,9 @@ struct GangAbort {
   }
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
-// All ranks of this node exited with 0. `connected`: whether they ever connected to their PMIx
-// server; either all or none did, because otherwise the node has failed. Absent: no MPI job, or an
-// older runner.
+// All ranks of this node exited with 0. `connected`: whether they connected to their PMIx server;
+// either all or none did, because otherwise the node has failed. Absent: the job does not use MPI,
+// or the runner is older.
 struct GangNodeDone {
   static constexpr int kBody = 18;
   int node_rank = 0;
@@ -215,11 +214,11 @@ using GangMessage =
                  GangAbort, GangNodeDone, GangStandings, GangLook, GangSeen, GangRows, ProbeOffer,
                  ProbePlan, ProbeFindings, ProbeOutcome>;
 
-// What all runners of a gang understand, which they find out while they connect (GangReady,
-// GangStart): the lowest of all counts. One number for each kind of message that older runners do
-// not know, in the order in which these were added: who knows a kind knows those before it, too.
-// 0: runners from before there were such numbers. GangRows pass before that, so GangHello asks for
-// them, and the launcher knows who understands them (PartReport::gang_rows).
+// The messages that all runners of a gang understand: the lowest number of all runners, found while
+// they connect (GangReady, GangStart). The kinds of messages that older runners do not know are
+// numbered in the order in which they were added; a runner that knows a kind knows all earlier
+// kinds. 0: runners older than these numbers. GangRows travel before that, so GangHello asks for
+// them, and the launcher knows which runners understand them (PartReport::gang_rows).
 inline constexpr std::uint32_t kGangWatches = 1;  // GangStandings, GangLook, GangSeen
 inline constexpr std::uint32_t kGangProbes = 2;   // ProbeOffer to ProbeOutcome
 inline constexpr std::uint32_t kGangKnows = kGangProbes;

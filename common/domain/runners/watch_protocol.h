@@ -1,7 +1,7 @@
 #pragma once
-// What the runners of a gang tell each other of their ranks while these run: a node's changed
-// standings climb the tree to node rank 0, which may ask nodes for fresh ones. Times of a message
-// are on its sender's clock; whoever takes it moves them to its own, by `now`.
+// The messages about running ranks among the runners of a gang: a node's changed standings go up
+// the tree to node rank 0, which may ask nodes for fresh ones. The times of a message are on its
+// sender's clock; the receiver moves them to its own clock by `now`.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,11 @@ struct RankPace {
   int node_rank = 0;
   Duration over{0};
   int samples = 0;
-  int waiting = 0;             // of the samples, those in which it waited for a peer
-  int moving = 0;              // of the samples, those before which something of it had moved
+  int waiting = 0;             // the samples in which the rank waited for a peer
+  int moving = 0;              // the samples before which something of the rank had moved
   std::int64_t cpu_milli = 0;  // mean
-  std::int64_t log_lines = 0;  // in this time, as the next two
+  std::int64_t log_lines = 0;  // the lines of log in this time; the next two fields have the same
+                               // time
   std::int64_t retransmits = 0;
   Hindrances hindrances;  // means; major_faults in this time; cpu_mhz as they were last
   static void table(auto& s, auto&& see) {
@@ -45,8 +46,8 @@ struct RankPace {
   friend bool operator==(const RankPace&, const RankPace&) = default;
 };
 
-// node -> its parent, merged on the way to node rank 0. Sent when a rank changed its class
-// (runner/watch/compare/telling.h), and once in kPaceOver.
+// node -> its parent, merged on the way to node rank 0: changed standings. Sent when a rank changed
+// its class (runner/watch/compare/telling.h), and once in kPaceOver.
 struct GangStandings {
   static constexpr int kBody = 30;
   Instant now;  // the sender's clock
@@ -63,15 +64,15 @@ struct GangStandings {
   friend bool operator==(const GangStandings&, const GangStandings&) = default;
 };
 
-// node rank 0 -> every node: what their ranks do now. Each node that has one of these ranks answers
-// with samples that it has taken after the question.
+// node rank 0 -> every node: asks what their ranks do now. Each node that has one of these ranks
+// answers with samples that it has taken after the question.
 struct GangLook {
   static constexpr int kBody = 31;
   std::uint64_t id = 0;
-  bool all = false;        // ranks; else `ranks`
-  std::vector<int> ranks;  // at most kMaxRanksOfLook
+  bool all = false;        // true: all ranks; false: `ranks`
+  std::vector<int> ranks;  // the ranks to look at; at most kMaxRanksOfLook
   bool stacks = false;     // ask for stacks too: RankStanding::at
-  bool keep = false;       // and put whole stacks into the job's logs (lockstep.on_hang: stacks)
+  bool keep = false;  // also writes whole stacks into the job's logs (lockstep.on_hang: stacks)
   static void table(auto& s, auto&& see) {
     see(field<1>, "id", s.id);
     see(field<2>, "all", s.all);
@@ -85,7 +86,7 @@ struct GangLook {
 // node -> its parent, merged on the way: an answer to a GangLook.
 struct GangSeen {
   static constexpr int kBody = 32;
-  std::uint64_t id = 0;  // of the question
+  std::uint64_t id = 0;  // the id of the question
   Instant now;           // the sender's clock
   std::vector<RankStanding> standings;
   static void table(auto& s, auto&& see) {
@@ -97,6 +98,7 @@ struct GangSeen {
 };
 
 inline constexpr Duration kPaceOver = minutes(1);
-inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // of a gang; larger ones are not compared
+inline constexpr std::size_t kMaxWatchedRanks = 200'000;  // the most ranks of a gang that are
+                                                          // compared; larger gangs are not
 
 }  // namespace lockstep

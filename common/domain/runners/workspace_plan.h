@@ -1,5 +1,6 @@
 #pragma once
-// Tells a runner what the agent staged, and how to set up the working directory from it.
+// Describes the files that the agent staged, and how a runner sets up the working directory from
+// them.
 
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t kMostStagedInputs = 10'000;  // no job has as many
+inline constexpr std::size_t kMostStagedInputs = 10'000;  // the most inputs of one job
 
 // A tree to be mounted read-only at input_folder(name) in the working directory.
 struct StagedInput {
@@ -51,11 +52,11 @@ struct WorkspacePlan {
   std::string tree;         // immutable materialised snapshot (lower); "" = empty directory
   std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
   std::optional<CollectedOutput> restored;    // the checkpoint in the working directory
-  std::optional<Activation> activation = {};  // of the job's environment
+  std::optional<Activation> activation = {};  // the activation of the job's environment
   std::vector<StagedInput> inputs = {};
   std::vector<PlacedInput> placed = {};
   static void table(auto& s, auto&& see) {
-    see(by_hand<1>, "version");  // of the file
+    see(by_hand<1>, "version");  // the version of the file
     see(field<2>, "mode", s.mode);
     see(field<3>, "tree", s.tree);
     see(field<4>, "mount_point", s.mount_point);

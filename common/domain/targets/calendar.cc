@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kFirstYear = 1970, kLastYear = 2100;
 
-// The number in exactly these bytes; -1: they are no number.
+// Reads the number in exactly these bytes; -1: they have something else.
 int digits(std::string_view text, std::size_t from, std::size_t count) {
   if (from + count > text.size()) return -1;
   int number = 0;

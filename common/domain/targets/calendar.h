@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-// What a clock of some time zone shows, as seconds since it showed 1970-01-01T00:00:00.
+// The time on a clock of some time zone, as seconds since it showed 1970-01-01T00:00:00.
 struct LocalTime {
   std::int64_t seconds = 0;
   static auto& bare(auto& s) { return s.seconds; }

@@ -38,14 +38,14 @@ struct HostRule {
 bool is_word_of(const std::string& text, std::string_view others, std::size_t longest) {
   return text.size() <= longest && (text.empty() || text[0] != '-') && is_of(text, others);
 }
-// An absolute path without a ".." and with only these characters.
+// Whether a path is absolute, without a "..", and with only these characters.
 bool is_plain_path(const std::string& path) {
   return path.empty() ||
          (path[0] == '/' && path.size() > 1 && path.back() != '/' &&
           is_word_of(path, "/._-+", kMaxPathBytes) && path.find("//") == std::string::npos &&
           (path + "/").find("/../") == std::string::npos);
 }
-// ssh expands % and ~ in the path.
+// Whether the path may be a key's; ssh expands % and ~ in it.
 bool is_key_path(const std::string& path) {
   return path.empty() ||
          (path.size() <= kMaxPathBytes && (path[0] == '/' || path[0] == '~') &&
@@ -53,7 +53,7 @@ bool is_key_path(const std::string& path) {
           std::none_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }));
 }
 
-// [USER@]HOST[:PORT], HOST may be [an IPv6 address].
+// Whether the text is [USER@]HOST[:PORT]; HOST may be [an IPv6 address].
 bool is_jump(const std::string& jump) {
   if (!is_word_of(jump, "._-:@[]", kMaxAddressBytes)) return false;
   const auto colon = jump.rfind(':');
@@ -167,7 +167,7 @@ bool may_have(ComputeType type, NodeSource source) {
   return false;
 }
 
-// Which type, source, hosts and settings may be combined.
+// Checks that type, source, hosts and settings go together.
 Status check_source(const ComputeSpec& spec) {
   if (!may_have(spec.type, spec.source))
     return make_error(ErrorCode::invalid_argument,

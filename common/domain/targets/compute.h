@@ -23,10 +23,10 @@ namespace lockstep {
 
 enum class ComputeType {
   local,            // an alias: it has the nodes of the target "local"
-  virtualmachine,   // it has nodes of its own: machines that somebody names, or that join
+  virtualmachine,   // has nodes of its own: machines that an admin names, or that join
   amlcompute,       // a cluster: the launcher makes machines when jobs need them, and removes them
-  kubernetes,       // the same, and its machines are pods
-  computeinstance,  // one machine that is on until somebody or something stops it
+  kubernetes,       // as amlcompute, and the machines are pods
+  computeinstance,  // one machine that is on until a user or a schedule stops it
 };
 // The word in files and tables: "virtualmachine".
 Word describe(ComputeType type);
@@ -41,15 +41,15 @@ inline constexpr std::string_view kHowToChooseCompute =
     "config "
     "set defaults.compute=NAME`";
 
-inline constexpr std::size_t kMaxComputes = 1'000;  // of one launcher
+inline constexpr std::size_t kMaxComputes = 1'000;  // the most targets of one launcher
 inline constexpr std::size_t kMinComputeNameBytes = 3;
 inline constexpr std::size_t kMaxComputeNameBytes = 24;
-inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // of a description, location or tag
+inline constexpr std::size_t kMaxComputeTextBytes = 4'096;  // description, location, tag
 inline constexpr std::size_t kMaxComputeTags = 50;
-inline constexpr std::size_t kMaxHosts = 1'000;  // of one target
+inline constexpr std::size_t kMaxHosts = 1'000;  // the most hosts of one target
 inline constexpr std::size_t kMaxMachineFindings = 32;
-inline constexpr std::size_t kMaxComputeEvents = 200;  // that are kept of one target
-// The step of a machine whose call has begun, before the provider said one.
+inline constexpr std::size_t kMaxComputeEvents = 200;  // the most events that are kept per target
+// The step of a machine whose call has begun, before the provider reports one.
 inline constexpr std::string_view kFirstMachineStep = "begin";
 // The text of one ComputeLogReply.
 inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
@@ -57,7 +57,7 @@ inline constexpr std::size_t kMaxComputeLogBytes = 1u << 20;
 // Whether the agents of an ssh target dial the launcher through a reverse tunnel.
 enum class TunnelUse {
   unset,      // the provider's default, which is automatic
-  automatic,  // where the host cannot dial the launcher
+  automatic,  // tunnelled if the host cannot dial the launcher
   always,
   never,
   unknown,  // a client of another version asks for it; no target has it
@@ -78,7 +78,7 @@ struct SshHost {
   std::string secret_owner;     // the admin who attached the host; the launcher fills it in. ""
                                 // in older journals: the target's creator, or no secret
   std::string jump;             // USER@HOST:PORT through which ssh connects
-  std::string directory;        // where everything is installed; "": below ~/.lockstep
+  std::string directory;  // the folder in which everything is installed; "": below ~/.lockstep
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "address", s.address, kNameRule);
@@ -98,12 +98,12 @@ enum class Tier { dedicated, low_priority };
 Word describe(Tier tier);
 std::string_view to_string(Tier tier);
 
-// How many machines a cluster has.
+// The number of machines of a cluster.
 struct Scale {
   Tier tier = Tier::dedicated;
   int min_instances = 0;
   int max_instances = 1;
-  Duration idle_time = seconds(120);  // after so long without work a machine is removed
+  Duration idle_time = seconds(120);  // a machine is removed after this time without work
   static void table(auto& s, auto&& see) {
     see(field<1>, "tier", s.tier);
     see(field<2>, "min_instances", s.min_instances, kNotNegative);
@@ -115,14 +115,14 @@ struct Scale {
 inline constexpr int kMaxInstances = 10'000;
 inline constexpr Duration kMaxIdleTime = std::chrono::hours(24 * 30);
 
-// When a compute instance stops and starts by itself.
+// The times at which a compute instance stops and starts by itself.
 struct InstanceSettings {
-  Duration idle_time = {};  // it stops after so long without work; zero: never
+  Duration idle_time = {};  // the instance stops after this time without work; zero: never
   std::vector<InstanceSchedule> schedules;
   friend bool operator==(const InstanceSettings&, const InstanceSettings&) = default;
 };
 
-// Longer than what the launcher accepts, so that it can say what is wrong.
+// Allows more than the launcher accepts, so that the launcher can report the fault.
 inline constexpr Rule kSettingsRule{
     .bytes = 64u << 10, .count = 2 * kMaxSettings, .each = 2 * kMaxSettingWords, .doubles = true};
 
@@ -133,14 +133,14 @@ struct ComputeSpec {
   std::string location;  // a word for people; nothing depends on it
   std::map<std::string, std::string> tags;
   NodeSource source = NodeSource::none;
-  std::vector<SshHost> hosts;           // of source ssh, in the order in which they were named
-  TunnelUse tunnel = TunnelUse::unset;  // of source ssh
+  std::vector<SshHost> hosts;           // for source ssh: the hosts in the order of the request
+  TunnelUse tunnel = TunnelUse::unset;  // for source ssh
   std::string size = {};                // a name of the catalogue of sizes; "": none
-  Scale scale = {};                     // of types amlcompute and kubernetes
-  // Of sources docker, slurm, kubernetes and command: see provider_settings.h.
+  Scale scale = {};                     // for types amlcompute and kubernetes
+  // For sources docker, slurm, kubernetes and command: see provider_settings.h.
   std::map<std::string, std::vector<std::string>> settings = {};
-  InstanceSettings instance = {};  // of type computeinstance
-  NodeLabels labels = {};          // of each of its nodes, unless that has another value of its own
+  InstanceSettings instance = {};  // for type computeinstance
+  NodeLabels labels = {};  // the labels of each of its nodes, unless the node has another value
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "type", s.type);
@@ -162,8 +162,8 @@ struct ComputeSpec {
   }
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
-// Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
-// message says what is wrong with the name.
+// Checks a target's name by Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter.
+// Returns invalid_argument with what is wrong.
 Status check_compute_name(std::string_view name);
 // Checks the name, the limits of all texts, and the hosts.
 Status check(const ComputeSpec& spec);
@@ -189,8 +189,7 @@ std::string_view without_azureml(std::string_view reference);
 struct CreateCompute {
   static constexpr int kBody = 280;
   ComputeSpec spec;
-  // Refused if the provider says that its settings do not work. Hosts over ssh are not asked.
-  bool check = false;
+  bool check = false;  // refused unless the provider accepts the settings; ssh is not asked
   static void table(auto& s, auto&& see) {
     see(field<1>, "spec", s.spec);
     see(field<2>, "check", s.check);
@@ -204,7 +203,7 @@ struct UpdateCompute {
   ComputeSpec spec;
   // Installs the launcher's version of the agent on each machine; running jobs go on.
   bool upgrade = false;
-  bool check = false;  // as in CreateCompute, if something changes that the provider sees
+  bool check = false;  // checks the access as CreateCompute does, if a change concerns the provider
   static void table(auto& s, auto&& see) {
     see(field<1>, "spec", s.spec);
     see(field<2>, "upgrade", s.upgrade);
@@ -216,7 +215,7 @@ struct UpdateCompute {
 // ComputesReply.
 struct AttachHosts {
   static constexpr int kBody = 285;
-  std::string name;  // of the target
+  std::string name;  // the target's name
   std::vector<SshHost> hosts;
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
@@ -228,7 +227,7 @@ struct AttachHosts {
 // by ComputesReply at once; ListComputes shows how far it is.
 struct DetachHosts {
   static constexpr int kBody = 286;
-  std::string name;  // of the target
+  std::string name;  // the target's name
   std::vector<std::string> hosts;
   // Gives up what runs there, and forgets a machine that cannot be reached.
   bool force = false;
@@ -239,13 +238,13 @@ struct DetachHosts {
   }
   friend bool operator==(const DetachHosts&, const DetachHosts&) = default;
 };
-// Refused while jobs that name the target have not ended, or while it has nodes that joined with a
-// token. Answered by Done. A target with machines detaches them first: it is deleted when the last
-// one is gone.
+// Deletes a target. Refused while jobs that name it have not ended, or while it has nodes that
+// joined with a token. Answered by Done. A target with machines detaches them first: it is deleted
+// when the last one is gone.
 struct DeleteCompute {
   static constexpr int kBody = 282;
   std::string name;
-  bool force = false;  // as in DetachHosts
+  bool force = false;  // the same field as in DetachHosts
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "force", s.force);
@@ -259,8 +258,8 @@ struct StartCompute {
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const StartCompute&, const StartCompute&) = default;
 };
-// Refused while a job runs there, unless `force`: then the job goes back to the queue. Answered as
-// StartCompute is.
+// Stops an instance. Refused while a job runs there, unless `force`: then the job goes back to the
+// queue. Answered as StartCompute is.
 struct StopCompute {
   static constexpr int kBody = 312;
   std::string name;
@@ -282,10 +281,10 @@ struct RestartCompute {
   }
   friend bool operator==(const RestartCompute&, const RestartCompute&) = default;
 };
-// Answered by ComputesReply.
+// Lists targets. Answered by ComputesReply.
 struct ListComputes {
   static constexpr int kBody = 283;
-  std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
+  std::string name;  // only this target; "": all. A not_found error suggests the nearest name.
   bool history = false;
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
@@ -293,8 +292,8 @@ struct ListComputes {
   }
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
 };
-// What the target's provider printed and did. Answered by ComputeLogReply. The log of a target that
-// was deleted stays readable.
+// Asks what the target's provider printed and did. Answered by ComputeLogReply. The log of a
+// deleted target stays readable.
 struct ReadComputeLog {
   static constexpr int kBody = 287;
   std::string name;
@@ -314,16 +313,17 @@ struct MachineView {
   // "wanted", "creating", "failed", "created", "joined", "lost", "leaving" or "removing".
   std::string state;
   std::string why;                           // the text of why_data
-  Instant since;                             // in this state
+  Instant since;                             // the beginning of this state
   std::string step;                          // the provider's, which runs now; "": none
   std::string node;                          // name of its node; "": it has not joined
-  std::map<std::string, std::string> about;  // what the provider found out
-  // Of the last call that failed; "": none since the last success.
+  std::map<std::string, std::string> about;  // the facts that the provider found out about the
+                                             // machine
+  // The step, code and text of the last failed call; "": none since the last success.
   std::string failed_step, failed_code, failure;
-  std::int64_t failures = 0;  // in a row
+  std::int64_t failures = 0;  // the failures in a row
   Instant retry_at;           // ns = 0: none is planned
   Why why_data = {};          // why it is wanted, or why it leaves
-  Why failure_data = {};      // its text is `failure`
+  Why failure_data = {};      // why the last call failed; `failure` is its text
   // Why it is not there yet, or takes no work; its text is `about["reason"]`.
   Why waits_data = {};
   static void table(auto& s, auto&& see) {
@@ -348,7 +348,7 @@ struct MachineView {
 struct ComputeEvent {
   Instant at;
   std::string machine;  // "": the target
-  std::string text;     // of why_data, in views
+  std::string text;     // only in views: the text of why_data
   Why why_data = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "at", s.at);
@@ -362,14 +362,14 @@ struct ComputeEvent {
 // How an elastic target's number of machines comes about.
 struct ScalingView {
   std::int64_t wanted = 0;     // machines that there should be
-  std::int64_t preparing = 0;  // that have no node yet
+  std::int64_t preparing = 0;  // the machines that have no node yet
   std::int64_t leaving = 0;
   Instant changed;        // when a machine was wanted or dismissed last; ns = 0: never
   std::string why;        // the text of why_data
   std::string failure;    // the text of failure_data
   Instant retry_at;       // ns = 0: now
-  Why why_data = {};      // of the change
-  Why failure_data = {};  // why no machine could be made the last time; none: it could
+  Why why_data = {};      // why the number changed
+  Why failure_data = {};  // why the last machine could not be made; none: it was made
   static void table(auto& s, auto&& see) {
     see(field<1>, "wanted", s.wanted, kNotNegative);
     see(field<2>, "preparing", s.preparing, kNotNegative);
@@ -384,19 +384,19 @@ struct ScalingView {
   friend bool operator==(const ScalingView&, const ScalingView&) = default;
 };
 
-// What made a compute instance start or stop.
+// The reason for which a compute instance started or stopped.
 enum class InstanceCause { user, schedule, idle };
 Word describe(InstanceCause cause);
 std::string_view to_string(InstanceCause cause);
 
-// Of a target of type computeinstance.
+// The state of a target of type computeinstance.
 struct InstanceView {
   // "Starting", "Running", "Stopping", "Stopped" or "Deleting"; "" for targets of other types.
   std::string state;
   Instant changed;  // when it was started or stopped last
   InstanceCause cause = InstanceCause::user;
   std::string why;  // the text of why_data
-  // What its schedules do next.
+  // The next action of its schedules.
   InstanceAction next_action = InstanceAction::start;
   Instant next_at;         // ns = 0: nothing
   std::string next_local;  // "2026-11-27T08:00:00 Europe/Berlin"
@@ -422,7 +422,7 @@ struct ComputeView {
   struct Nodes {
     std::int64_t total = 0;
     std::int64_t idle = 0;         // can take work and have none
-    std::int64_t busy = 0;         // have work
+    std::int64_t busy = 0;         // the machines that have work
     std::int64_t unavailable = 0;  // have no work and cannot take any: LOST, drained, …
     static void table(auto& s, auto&& see) {
       see(field<1>, "total", s.total, kNotNegative);
@@ -439,12 +439,12 @@ struct ComputeView {
   Nodes nodes;
   std::int64_t queued_jobs = 0;       // jobs for this target that wait
   std::int64_t running_jobs = 0;      // jobs for this target that are placed and have not ended
-  std::vector<MachineView> machines;  // by name
+  std::vector<MachineView> machines;  // the machines, by name
   std::string leaving;                // the text of leaving_data
   std::vector<ComputeEvent> history;  // oldest first; only if asked for
-  ScalingView scaling = {};           // of an elastic target
+  ScalingView scaling = {};           // for an elastic target
   InstanceView instance = {};
-  Why leaving_data = {};  // why the target is being deleted; none: it is not
+  Why leaving_data = {};  // why the target is being deleted; none: it stays
   static void table(auto& s, auto&& see) {
     see(field<1>, "spec", s.spec);
     see(field<2>, "pool", s.pool, kNameRule);
@@ -462,7 +462,7 @@ struct ComputeView {
   }
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
-struct ComputesReply {  // by name; "local" first
+struct ComputesReply {  // The targets by name; "local" first.
   static constexpr int kBody = 284;
   std::vector<ComputeView> computes;
   static void table(auto& s, auto&& see) {

@@ -74,7 +74,7 @@ Result<int> read_value(const CronField& field, std::string_view text) {
           field.names == nullptr ? "" : fmt::format(" or a name such as {}", (*field.names)[1])));
 }
 
-// One item of a list: "*", "5", "1-5" or "mon-fri", each range also with "/2".
+// Reads one item of a list: "*", "5", "1-5" or "mon-fri", each range also with "/2".
 Result<std::uint64_t> read_item(const CronField& field, std::string_view item) {
   if (item.empty()) return bad(field, "there is nothing before or after a comma");
   const auto slash = item.find('/');

@@ -16,14 +16,14 @@ namespace lockstep {
 inline constexpr std::size_t kMaxCronBytes = 256;
 
 struct Cron {
-  // Bit n: n matches.
+  // The matching values: bit n is set if n matches.
   std::uint64_t minutes = 0, hours = 0, days = 0, months = 0, week_days = 0;
   bool any_day = false, any_week_day = false;  // the field begins with *
   friend bool operator==(const Cron&, const Cron&) = default;
 };
 
-// invalid_argument: the message names the field and says what it may have. An expression that never
-// matches, such as 31 February, is refused too.
+// Reads an expression. Returns invalid_argument with the field and its allowed values, also for an
+// expression that never matches, such as 31 February.
 Result<Cron> parse_cron(std::string_view expression);
 
 // The first time at or after `from` that matches; nullopt: none within 100 years.

@@ -16,19 +16,20 @@
 namespace lockstep {
 
 inline constexpr std::size_t kMaxFabricInterfaces = 64;
-inline constexpr std::size_t kMaxFabricAddresses = 16;  // of one interface
+inline constexpr std::size_t kMaxFabricAddresses = 16;  // the most addresses of one interface
 inline constexpr std::size_t kMaxFabricPorts = 128;
-inline constexpr std::size_t kMaxFabricGids = 64;    // of one port
-inline constexpr std::size_t kMaxFabricPkeys = 128;  // of one port
+inline constexpr std::size_t kMaxFabricGids = 64;    // the most GIDs of one port
+inline constexpr std::size_t kMaxFabricPkeys = 128;  // the most partition keys of one port
 inline constexpr std::size_t kMaxFabricGpus = 64;
 inline constexpr std::size_t kMaxFabricNuma = 64;
-inline constexpr std::size_t kMaxFabricTextBytes = 256;  // of each of its texts
+inline constexpr std::size_t kMaxFabricTextBytes = 256;  // the longest text of a fabric
 
-// What a node measures is cut, so that no text and no number of its kernel keeps it from its
-// launcher: `ip link set lo mtu 2147483647` is allowed.
+// Texts and numbers that a node measures are cut, so that no value of its kernel makes its message
+// invalid: `ip link set lo mtu 2147483647` is allowed.
 inline constexpr Rule kFabricText{.bytes = kMaxFabricTextBytes, .cut = Cut::end};
 inline constexpr Rule kFabricPci{.bytes = 1'024, .cut = Cut::end};  // a path through some bridges
-inline constexpr Rule kFabricNumber{.low = 0, .high = 1 << 20, .cut = Cut::end};  // MTUs, rates, …
+// the range of MTUs, rates, …
+inline constexpr Rule kFabricNumber{.low = 0, .high = 1 << 20, .cut = Cut::end};
 inline constexpr Rule kFabricSpeed{.low = -1, .cut = Cut::end};
 inline constexpr Rule kFabricNumaNode{.low = -1, .high = 1 << 16, .cut = Cut::end};
 constexpr Rule fabric_list(std::size_t most) { return {.count = most, .cut = Cut::end}; }
@@ -37,7 +38,7 @@ constexpr Rule fabric_numbers(std::size_t most, int high = 1 << 20) {
 }
 
 struct FabricAddress {
-  std::string address;  // without prefix length
+  std::string address;  // the address without prefix length
   int prefix = 0;       // bits
   static void table(auto& s, auto&& see) {
     see(field<1>, "address", s.address, kFabricText);
@@ -93,11 +94,11 @@ struct FabricPort {
   int rate_gbps = 0;
   int lid = 0;
   std::vector<FabricGid> gids;
-  std::vector<int> pkeys;  // by index; 0: no partition there
+  std::vector<int> pkeys;  // by index; 0: no partition at this index
   std::string firmware, netdev, pci;
   int numa_node = -1;
   std::string driver;      // "mlx5_core"; "": it has no device of its own (soft-RoCE, soft-iWARP)
-  int traffic_class = -1;  // that the machine's administrator set for RDMA; -1: none
+  int traffic_class = -1;  // the class that the machine's administrator set for RDMA; -1: none
   bool active() const { return state == "ACTIVE"; }
   static void table(auto& s, auto&& see) {
     see(field<1>, "device", s.device, kFabricText);
@@ -122,7 +123,7 @@ struct FabricGpu {
   int index = 0;
   std::string pci;
   int numa_node = -1;
-  std::vector<int> nvlink_peers;  // indexes; also what it reaches through an NVSwitch
+  std::vector<int> nvlink_peers;  // the indexes of GPUs that it reaches, also through an NVSwitch
   bool mig = false;
   std::vector<int> p2p_peers;  // indexes of GPUs that read its memory directly
   static void table(auto& s, auto&& see) {
@@ -156,7 +157,7 @@ struct NodeFabric {
   std::int64_t memlock_bytes = -1;              // hard limit; -1: unlimited
   std::vector<FabricNuma> numa;
   bool gpu_direct = false;       // a module lets RDMA devices read GPU memory (nvidia_peermem)
-  bool virtual_machine = false;  // it runs under a hypervisor
+  bool virtual_machine = false;  // the machine runs under a hypervisor
   static void table(auto& s, auto&& see) {
     see(field<1>, "interfaces", s.interfaces, fabric_list(kMaxFabricInterfaces));
     see(field<2>, "ports", s.ports, fabric_list(kMaxFabricPorts));
@@ -195,7 +196,7 @@ constexpr PathTrouble last_enumerator(PathTrouble) { return PathTrouble::large_p
 
 inline constexpr std::size_t kMaxPathFailures = 64;
 
-// One node cannot reach another over one path.
+// A path over which one node cannot reach another.
 struct PathFailure {
   int from = 0, to = 0;  // node ranks
   std::string from_address, from_interface, to_address;
@@ -203,7 +204,7 @@ struct PathFailure {
   PathTrouble trouble = PathTrouble::timed_out;
   int mtu = 0;  // large_packets_lost: bytes of the largest packet that came through
   template <class Self, class See>
-  static void fields(Self& self, See&& see) {  // of a reason: common/domain/why
+  static void fields(Self& self, See&& see) {  // the fields of a reason: common/domain/why
     see("from", self.from);
     see("to", self.to);
     see("from_address", self.from_address);
@@ -231,7 +232,7 @@ struct ChosenPath {
   int node_rank = 0;
   std::string interface, address;
   Duration round_trip{0};        // median to the others; zero: not measured
-  std::int64_t speed_mbps = -1;  // of the burst; -1: not measured
+  std::int64_t speed_mbps = -1;  // the speed of the burst; -1: not measured
   int mtu = 0;
   static void table(auto& s, auto&& see) {
     see(field<1>, "node_rank", s.node_rank, kNodeRankRule);
@@ -245,11 +246,11 @@ struct ChosenPath {
 };
 
 struct ProbeResult {
-  std::vector<ChosenPath> chosen;     // by node rank; empty: there was no probe
-  std::vector<PathFailure> failures;  // at most kMaxPathFailures
+  std::vector<ChosenPath> chosen;     // the chosen paths, by node rank; empty: there was no probe
+  std::vector<PathFailure> failures;  // the failures, at most kMaxPathFailures
   bool cached = false;
-  // So many of the failures, the first ones, are of the addresses that the nodes would use: the
-  // gang's start ended for them. The others are of networks that are not used.
+  // The number of failures, at the beginning of the list, on addresses that the nodes would use:
+  // the gang's start ended because of them. The others concern networks that are not used.
   int broken = 0;
   static void table(auto& s, auto&& see) {
     see(field<1>, "chosen", s.chosen, fabric_list(kMaxNodesPerJob));
@@ -267,11 +268,11 @@ std::string_view to_string(SettingSource source);
 constexpr SettingSource last_enumerator(SettingSource) { return SettingSource::fixed; }
 
 inline constexpr std::size_t kMaxSettingNameBytes = 256;
-inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // of a value, a reason, a warning
+inline constexpr std::size_t kMaxSettingTextBytes = 1'024;  // the longest value, reason or warning
 inline constexpr Rule kSettingName{.bytes = kMaxSettingNameBytes, .cut = Cut::end};
 inline constexpr Rule kSettingText{.bytes = kMaxSettingTextBytes, .cut = Cut::end};
 
-// One variable of a rank's network, and why it has this value.
+// A variable of a rank's network, and why it has this value.
 struct NetworkSetting {
   std::string name, value;
   SettingSource source = SettingSource::probe;
@@ -286,7 +287,7 @@ struct NetworkSetting {
   }
   friend bool operator==(const NetworkSetting&, const NetworkSetting&) = default;
 };
-using NetworkSettings = std::vector<NetworkSetting>;  // by name
+using NetworkSettings = std::vector<NetworkSetting>;  // The settings by name.
 inline constexpr std::size_t kMaxNetworkSettings = 128;
 
 // Whether a variable steers how ranks reach each other: NCCL_…, UCX_…, OMPI_MCA_…, GLOO_…, FI_….
@@ -315,7 +316,7 @@ inline constexpr std::size_t kMaxSettingOverrides = 256;
 // interface, because it alone knows which it has.
 
 inline constexpr std::size_t kMaxOperatorVariables = 64;
-inline constexpr std::size_t kMaxOperatorNames = 64;  // of interfaces, networks or ports
+inline constexpr std::size_t kMaxOperatorNames = 64;  // the most interfaces, networks or ports
 inline constexpr Rule kOperatorNames{
     .bytes = kMaxFabricTextBytes, .count = kMaxOperatorNames, .cut = Cut::end};
 struct OperatorVariable {
@@ -341,7 +342,7 @@ struct OperatorInterface {
   }
   friend bool operator==(const OperatorInterface&, const OperatorInterface&) = default;
 };
-// The RDMA ports that ranks may use. Empty: none of them.
+// The RDMA ports that ranks may use. Empty: no port.
 struct OperatorRdma {
   std::vector<std::string> ports;  // "mlx5_0", "mlx5_0:1"
   std::string rule;
@@ -352,7 +353,7 @@ struct OperatorRdma {
   friend bool operator==(const OperatorRdma&, const OperatorRdma&) = default;
 };
 struct OperatorSettings {
-  std::vector<OperatorVariable> variables;  // by name
+  std::vector<OperatorVariable> variables;  // the variables, by name
   std::optional<OperatorInterface> interface = {};
   std::optional<OperatorRdma> rdma = {};
   std::string trouble = {};  // why the file does not count, for users; "": it does

@@ -21,15 +21,16 @@ struct Finding {
   std::string check;  // "shared memory"
   Verdict verdict = Verdict::ok;
   std::string found;   // "/dev/shm has 64 MiB"
-  std::string advice;  // what to do; "" when nothing is wrong
+  std::string advice;  // what to do; "" if nothing is wrong
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 using Findings = std::vector<Finding>;
 
-bool all_well(const Findings& findings);  // no Verdict::problem among them
+bool all_well(const Findings& findings);  // Whether no finding has Verdict::problem.
 
-// A text for people: one line for each finding, grouped by area, with its advice below it. What
-// programs and files of the machine said cannot change the screen, or look like another finding.
+// The findings as a text for people: one line for each, grouped by area, with its advice below it.
+// Words of programs and files of the machine cannot change the screen, or look like another
+// finding.
 std::string findings_text(const Findings& findings);
 
 }  // namespace lockstep

@@ -12,10 +12,10 @@ namespace lockstep {
 enum class MachineFault {
   unreachable,      // nothing answered at its address
   host_key,         // another host answered than the one that was attached
-  unauthenticated,  // it refused our key or password
-  unsupported,      // its system or processor cannot run the agent
+  unauthenticated,  // the machine refused the launcher's key or password
+  unsupported,      // the machine's system or processor cannot run the agent
   no_space,
-  no_permission,         // to make the directory, or to start the agent
+  no_permission,         // the account may not make the directory, or start the agent
   launcher_unreachable,  // the agent cannot reach the launcher, or was refused by it
   timed_out,
   conflict,  // something is there that is not ours
@@ -24,7 +24,7 @@ enum class MachineFault {
 Word describe(MachineFault fault);
 std::string_view to_string(MachineFault fault);  // "host_key"
 constexpr MachineFault last_enumerator(MachineFault) { return MachineFault::failed; }
-// nullopt: the contract has no such word.
+// Reads a word of the contract; nullopt: the contract lacks the word.
 std::optional<MachineFault> machine_fault_from(std::string_view word);
 
 }  // namespace lockstep

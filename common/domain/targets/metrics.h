@@ -1,7 +1,7 @@
 #pragma once
-// What nodes and ranks use, as their agents sample it. These values are for people: no decision
-// depends on them, and they are in no journal. Cpu time per second is counted in thousandths of a
-// core, so that all amounts are whole numbers.
+// The resources that nodes and ranks use, as their agents sample them. The values are for people:
+// no decision depends on them, and no journal has them. Cpu time per second is counted in
+// thousandths of a core, so that all amounts are whole numbers.
 
 #include <cstdint>
 #include <optional>
@@ -16,17 +16,18 @@
 
 namespace lockstep {
 
-// In one message; ranks beyond are left out.
+// The most ranks in one message; ranks beyond are left out.
 inline constexpr std::size_t kMaxRanksOfUse = 4'096;
 inline constexpr std::size_t kMaxPartsOfUse = 1'024;
 inline constexpr std::size_t kMaxGpusOfUse = 256;
 inline constexpr std::size_t kMaxSamplesOfUse = 10'000;
-inline constexpr Rule kCpuRule{.low = 0, .high = 1'000'000'000};  // of a million cores
+inline constexpr Rule kCpuRule{.low = 0, .high = 1'000'000'000};  // the most cpu time: a million
+                                                                  // cores
 inline constexpr Rule kRanksOfUse{.count = kMaxRanksOfUse};
 
 struct GpuUse {
-  int index = 0;         // as GpuDevice::index
-  int busy_percent = 0;  // of the time
+  int index = 0;         // the same index as GpuDevice::index
+  int busy_percent = 0;  // the share of the time in which the GPU was busy
   Bytes memory;
   static void table(auto& s, auto&& see) {
     see(field<1>, "index", s.index, {.low = 0, .high = 65'535});
@@ -37,11 +38,11 @@ struct GpuUse {
 };
 
 struct NodeUse {
-  std::int64_t cpu_milli = 0;   // of the cpus that it offers, by whatever process
-  Bytes memory;                 // of the machine, or of the agent's cgroup if that has a limit
-  Bytes disk_used, disk_total;  // of the file system that holds the attempts
+  std::int64_t cpu_milli = 0;  // the use of the cpus that the node offers, by any process
+  Bytes memory;  // the use of the machine's memory, or of the agent's cgroup if that has a limit
+  Bytes disk_used, disk_total;  // the space of the file system that holds the attempts
   std::uint64_t received_per_second = 0, sent_per_second = 0;  // bytes, without loopback
-  std::vector<GpuUse> gpus;                                    // of those that it offers
+  std::vector<GpuUse> gpus;                                    // the GPUs that the node offers
   static void table(auto& s, auto&& see) {
     see(field<1>, "cpu_milli", s.cpu_milli, kCpuRule);
     see(field<2>, "memory", s.memory);
@@ -54,13 +55,13 @@ struct NodeUse {
   friend bool operator==(const NodeUse&, const NodeUse&) = default;
 };
 
-// Of a rank and the processes that it started.
+// The resources that a rank and the processes that it started use.
 struct RankUse {
   int rank = 0;                // global
-  std::int64_t cpu_milli = 0;  // since the sample before
-  Duration cpu_time{0};        // since its start
+  std::int64_t cpu_milli = 0;  // the cpu use since the sample before
+  Duration cpu_time{0};        // the cpu time since the rank's start
   Bytes memory, peak_memory;
-  Bytes read, written;  // from and to storage, since its start
+  Bytes read, written;  // bytes from and to storage, since the rank's start
   static void table(auto& s, auto&& see) {
     see(field<1>, "rank", s.rank, {.low = -1, .high = kMaxRankNumber});
     see(field<2>, "cpu_milli", s.cpu_milli, kCpuRule);
@@ -73,11 +74,11 @@ struct RankUse {
   friend bool operator==(const RankUse&, const RankUse&) = default;
 };
 
-// Of the ranks of one attempt on one node.
+// The resources that the ranks of one attempt use on one node.
 struct PartUse {
   AttemptId attempt;
   std::vector<RankUse> ranks;
-  Duration quiet{0};  // for so long they have written nothing to their logs and used no cpu
+  Duration quiet{0};  // the time in which they have written nothing to their logs and used no cpu
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "ranks", s.ranks, kRanksOfUse);
@@ -86,7 +87,7 @@ struct PartUse {
   friend bool operator==(const PartUse&, const PartUse&) = default;
 };
 
-// The ranks use no cpu while all of them together use less than this.
+// The cpu use of all ranks together below which they count as idle.
 inline constexpr std::int64_t kIdleCpuMilli = 10;
 inline constexpr Duration kSampleEvery = seconds(5);
 inline constexpr Duration kShortestSampleInterval = seconds(1);
@@ -94,7 +95,7 @@ inline constexpr Duration kLongestSampleInterval = minutes(10);
 
 // ---- what the launcher tells of it -------------------------------------------------------------
 
-// One of the samples that the launcher keeps.
+// A sample that the launcher keeps.
 struct UseSample {
   Duration age{0};
   std::int64_t cpu_milli = 0;
@@ -113,7 +114,7 @@ struct UseSample {
 };
 struct MeasuredNode {
   NodeUse use;
-  Duration age{0};                      // since it arrived
+  Duration age{0};                      // the time since the sample arrived
   bool stale = false;                   // the node should have sent a newer one long ago
   std::vector<UseSample> history = {};  // oldest first; only if one node is asked for
   static void table(auto& s, auto&& see) {

@@ -20,15 +20,16 @@ namespace lockstep {
 
 inline constexpr std::size_t kMaxGpuDevices = 1'024;
 inline constexpr std::size_t kMaxNetworkInterfaces = 4'096;
-inline constexpr std::size_t kMaxRdmaPorts = 128;  // of one node
-inline constexpr std::size_t kMaxPkeys = 128;      // of one port
+inline constexpr std::size_t kMaxRdmaPorts = 128;  // the most RDMA ports of one node
+inline constexpr std::size_t kMaxPkeys = 128;      // the most partition keys of one port
 inline constexpr Rule kRdmaText{.bytes = 256};
-inline constexpr Rule kNodeIndex{.low = 0, .high = 1 << 16};  // of GPUs, NUMA nodes, sockets
+inline constexpr Rule kNodeIndex{.low = 0, .high = 1 << 16};  // the largest index of a GPU, NUMA
+                                                              // node or socket
 // Numbers of cpus or GPUs.
 inline constexpr Rule kDeviceIds{.low = 0, .high = 1 << 20, .count = 1 << 20};
 
 struct GpuDevice {
-  int index = 0;     // in PCI order on the node
+  int index = 0;     // the index in PCI order on the node
   std::string uuid;  // GPU-…; "" when the driver gives none
   std::string name;
   std::string pci_bus_id;  // 00000000:01:00.0
@@ -68,8 +69,8 @@ struct RdmaPort {
   std::string state;          // "ACTIVE", "DOWN", "INIT", "ARMED", …
   int rate_gbps = 0;          // 0: unknown
   std::string link_layer;     // "InfiniBand" or "Ethernet" (RoCE)
-  std::string subnet_prefix;  // of its GID 0: "fe80:0000:0000:0000"; "": none
-  std::vector<int> pkeys;     // partitions; the bit 0x8000 says that it is a full member
+  std::string subnet_prefix;  // the prefix of its GID 0: "fe80:0000:0000:0000"; "": none
+  std::vector<int> pkeys;     // partitions; the bit 0x8000 marks a full member
   bool active() const { return state == "ACTIVE"; }
   static void table(auto& s, auto&& see) {
     see(field<1>, "device", s.device, kRdmaText);
@@ -94,17 +95,17 @@ struct Inventory {
   int sockets = 1;
   int numa_nodes = 1;
   Bytes memory;     // this node's share
-  Bytes disk_free;  // of the file system that holds the attempts
+  Bytes disk_free;  // the free space of the file system that holds the attempts
   std::vector<GpuDevice> gpus;
   std::vector<NetworkInterface> interfaces;
-  std::string address;  // of the route to the launcher, or --advertise
+  std::string address;  // the address of the route to the launcher, or --advertise
   bool address_is_loopback = false;
-  std::string host_id;                   // equal for nodes of one host and network namespace
-  std::string network;                   // label; a gang stays within one. Default: the target
-  std::string user;                      // the agent's user; only root can run jobs as others
-  std::string isolation;                 // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
-  std::vector<std::string> limitations;  // what this node cannot do, in words
+  std::string host_id;       // equal for nodes of one host and network namespace
+  std::string network;       // the network's label; a gang stays within one. Default: the target
+  std::string user;          // the agent's user; only root can run jobs as others
+  std::string isolation;     // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::string workdir_mode;  // overlay | overlay-userns | reflink | copy
+  std::vector<std::string> limitations;  // the things that this node cannot do, in words
   LimitCaps caps = {};
   // The limits of jobs that this node cannot enforce ("memory", "pids"), and why. Absent: the agent
   // does not report it.
@@ -145,11 +146,11 @@ struct Inventory {
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 
-// What happened to a node, as `lockstep node show --history` lists it.
+// Something that happened to a node, as `lockstep node show --history` lists it.
 struct NodeEvent {
   Instant at;
-  std::string what;          // one word: "Joined", "Lost", "Returned", …
-  Why why = {};              // none: the word says all
+  std::string what;          // the event in one word: "Joined", "Lost", "Returned", …
+  Why why = {};              // none: the word tells everything
   std::string message = {};  // `why` in words, in views; at most kMaxNodeEventBytes
   static void table(auto& s, auto&& see) {
     see(field<1>, "at", s.at);
@@ -162,8 +163,9 @@ struct NodeEvent {
   }
   friend bool operator==(const NodeEvent&, const NodeEvent&) = default;
 };
-inline constexpr std::size_t kMaxNodeEvents = 50;       // that are kept of one node
-inline constexpr std::size_t kMaxNodeEventBytes = 300;  // of a message, and of a text of a user
+inline constexpr std::size_t kMaxNodeEvents = 50;       // the most events that are kept per node
+inline constexpr std::size_t kMaxNodeEventBytes = 300;  // the longest message, and the longest text
+                                                        // of a user
 
 enum class Liveness { alive, unknown, lost };
 Word describe(Liveness liveness);

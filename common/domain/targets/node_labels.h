@@ -13,8 +13,9 @@ namespace lockstep {
 
 using NodeLabels = std::map<std::string, std::string>;
 
-inline constexpr std::size_t kMaxNodeLabels = 64;  // of one node, and of one job
-inline constexpr std::size_t kMaxLabelBytes = 63;  // of a value, and of a key's name
+inline constexpr std::size_t kMaxNodeLabels = 64;  // the most labels of one node, and of one job
+inline constexpr std::size_t kMaxLabelBytes = 63;  // the longest value, and the longest name in a
+                                                   // key
 inline constexpr std::size_t kMaxLabelPrefixBytes = 253;
 
 Status check_label_key(std::string_view key);
@@ -24,7 +25,7 @@ Status check_labels(const NodeLabels& labels);
 // "rack=7, zone=a"
 std::string labels_text(const NodeLabels& labels);
 
-// True for what can be the name of a node: 1 to 80 letters, digits, '.', '_' and '-'.
+// True if `name` can be the name of a node: 1 to 80 letters, digits, '.', '_' and '-'.
 bool is_node_name(std::string_view name);
 
 }  // namespace lockstep

@@ -1,7 +1,7 @@
 #pragma once
-// Where nodes come from, and the settings of the providers that are named by words: for each node
-// source, which keys there are and what their values may be. A value is a list of words; most keys
-// take exactly one.
+// The sources of nodes, and the settings of providers that are named by words: which keys each node
+// source has, and which values each key may have. A value is a list of words; most keys take
+// exactly one.
 
 #include <map>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-// Where the nodes of a target come from.
+// The source of a target's nodes.
 enum class NodeSource {
   none,        // a target of type local has no nodes of its own
   join,        // people start agents with a token of the target
@@ -48,18 +48,18 @@ struct SettingKey {
 };
 inline constexpr std::size_t kMaxSettings = 64;
 inline constexpr std::size_t kMaxSettingWords = 256;
-inline constexpr std::size_t kMaxSettingBytes = 1'024;  // of one word
+inline constexpr std::size_t kMaxSettingBytes = 1'024;  // the longest word of a value
 
 // "", or I/N with 1 <= I <= N: the I-th of N equal parts of a machine.
 bool is_machine_share(const std::string& text);
 
-// The keys of a source; empty: it has no settings of this form. Source command has those here, and
-// takes any other key as texts for the program.
+// The keys of a source; empty: the source has no settings in this form. For source command, the
+// list has the keys that Lockstep knows; any other key is passed to the program as texts.
 std::span<const SettingKey> setting_keys(NodeSource source);
-// One setting alone. invalid_argument: the message names the key.
+// Checks one setting alone. Returns invalid_argument with the key's name.
 Status check_setting(NodeSource source, const std::string& name,
                      const std::vector<std::string>& words);
-// All of a target, and whether all that are needed are there.
+// Checks all settings of a target, and that the needed ones are there.
 Status check_settings(NodeSource source, const ProviderSettings& settings);
 
 }  // namespace lockstep

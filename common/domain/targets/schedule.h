@@ -23,10 +23,11 @@ constexpr Frequency last_enumerator(Frequency) { return Frequency::month; }
 std::optional<Frequency> frequency_from(std::string_view word);
 
 inline constexpr std::string_view kUtc = "UTC";
-inline constexpr std::size_t kMaxSchedules = 20;  // of one instance
+inline constexpr std::size_t kMaxSchedules = 20;  // the most schedules of one instance
 inline constexpr std::size_t kMaxTimeZoneBytes = 64;
 inline constexpr int kMaxInterval = 1'000;
-// On the wire: twice the range that a file may have (to 2101), so that no sum of times overflows.
+// The range of a time on the wire: twice the range that a file may have (to 2101), so that no sum
+// of times overflows.
 inline constexpr Rule kLocalTimeRule{.low = 0, .high = 2 * 4'133'980'800};
 inline constexpr Rule kRecurrenceNumbers{.low = 0, .count = 128};
 
@@ -36,9 +37,9 @@ struct Recurrence {
   Frequency frequency = Frequency::day;
   int interval = 1;
   std::vector<int> hours;
-  std::vector<int> minutes;     // none, but hours: 0
+  std::vector<int> minutes;     // none given, but hours: 0
   std::vector<int> week_days;   // 0 is Sunday; of weeks
-  std::vector<int> month_days;  // of months; in a shorter month the last day
+  std::vector<int> month_days;  // for months; in a shorter month the last day
   static void table(auto& s, auto&& see) {
     see(field<1>, "frequency", s.frequency);
     see(field<2>, "interval", s.interval, kNotNegative);
@@ -60,9 +61,9 @@ struct CronTrigger {
 
 struct Trigger {
   std::variant<CronTrigger, Recurrence> when;
-  std::optional<LocalTime> start_time;  // none: when the schedule was set
+  std::optional<LocalTime> start_time;  // none: the time at which the schedule was set
   std::optional<LocalTime> end_time;    // the last time at which it may fire
-  std::string time_zone;                // of IANA or of Windows; "": UTC
+  std::string time_zone;                // a name of IANA or of Windows; "": UTC
   friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 // "cron '0 8 * * 1-5', Europe/Berlin".
@@ -89,8 +90,8 @@ struct InstanceSchedule {
 
 // "schedules.compute_start_stop[0]": where the schedule with this index is in a file.
 std::string schedule_path(std::size_t index);
-// invalid_argument: the message names the key in the trigger ("trigger.interval: …"). Whether there
-// is such a time zone is for those to say who have zones.
+// Checks a schedule without its time zone, which only a TimeZones can know. Returns
+// invalid_argument with the key in the trigger ("trigger.interval: …").
 Status check(const InstanceSchedule& schedule);
 
 }  // namespace lockstep

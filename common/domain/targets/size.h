@@ -1,8 +1,8 @@
 #pragma once
-// Sizes of machines, as Azure names them: what a node of a target with this size has. The launcher
-// has a catalogue from its build (launcher/files/targets/sizes.yml); operators add sizes of their
-// own and say how many machines of a size the targets may have together. A name is compared without
-// case, as Azure compares it.
+// Sizes of machines, as Azure names them: the resources of a node of a target with this size. The
+// launcher has a catalogue from its build (launcher/files/targets/sizes.yml); operators add sizes
+// of their own and say how many machines of a size the targets may have together. A name is
+// compared without case, as Azure compares it.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,8 @@
 
 namespace lockstep {
 
-// The launcher says what is too much, as it says of a name that there is no such size.
+// The range of a number of a size. The launcher refuses too large numbers, as it refuses unknown
+// names of sizes.
 inline constexpr Rule kSizeNumber{.low = 0, .high = 1 << 30};
 
 // A row of Azure's table "Supported VM series and sizes".
@@ -26,8 +27,8 @@ struct SizeSeries {
   std::string name;      // "NCsv3"
   std::string category;  // "GPU"
   bool needs_approval = false;
-  bool for_clusters = true;   // type amlcompute
-  bool for_instances = true;  // type computeinstance
+  bool for_clusters = true;   // may be used for type amlcompute
+  bool for_instances = true;  // may be used for type computeinstance
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "category", s.category, kNameRule);
@@ -41,20 +42,20 @@ struct SizeSeries {
 struct Size {
   std::string name;      // "Standard_NC24rs_v3"
   std::string series;    // "NCsv3"; "": none
-  std::string category;  // "GPU"; "": none is said
+  std::string category;  // "GPU"; "": none is given
   int vcpus = 1;
   Bytes memory;
   int gpus = 0;
   std::string gpu_name;  // "V100"
-  Bytes gpu_memory;      // of each
+  Bytes gpu_memory;      // the memory of each GPU
   int ib_gbps = 0;       // InfiniBand rate of each port; 0: no InfiniBand
   bool rdma = false;
   bool isolated = false;        // nobody else is on the same server
-  bool needs_approval = false;  // no target may have it until it is granted
-  bool for_clusters = true;     // type amlcompute
-  bool for_instances = true;    // type computeinstance
+  bool needs_approval = false;  // targets may have this size only after it is granted
+  bool for_clusters = true;     // may be used for type amlcompute
+  bool for_instances = true;    // may be used for type computeinstance
   std::optional<double> price_per_hour;
-  int max_mpi_nodes = 0;  // of one MPI job; 0: no limit
+  int max_mpi_nodes = 0;  // the most nodes of one MPI job; 0: no limit
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name, kNameRule);
     see(field<2>, "series", s.series, kNameRule);
@@ -76,7 +77,7 @@ struct Size {
   friend bool operator==(const Size&, const Size&) = default;
 };
 
-inline constexpr std::size_t kMaxSizes = 2'000;  // that operators define
+inline constexpr std::size_t kMaxSizes = 2'000;  // the most sizes that operators define
 inline constexpr std::size_t kMaxSizesAtOnce = 500;
 inline constexpr std::size_t kMaxSizeNameLength = 64;
 inline constexpr std::size_t kMaxSizeTextBytes = 128;
@@ -86,14 +87,14 @@ inline constexpr int kMaxIbGbps = 100'000;
 inline constexpr double kMaxPrice = 1e6;
 inline constexpr int kMaxGrantedMachines = 1'000'000;
 
-// 1 to 64 letters, digits, '_', '-' and '.', beginning with a letter.
+// Checks a size's name: 1 to 64 letters, digits, '_', '-' and '.', beginning with a letter.
 Status check_size_name(std::string_view name);
 // Checks the name, all limits, and that the fields agree. The message begins with the field's name.
 Status check(const Size& size);
 // The form in which names are compared.
 std::string size_key(std::string_view name);
 
-// By size_key().
+// The sizes, by size_key().
 using Sizes = std::map<std::string, Size>;
 struct SizeCatalogue {
   std::vector<SizeSeries> series;
@@ -134,7 +135,7 @@ struct GrantSize {
 };
 struct ListSizes {
   static constexpr int kBody = 303;
-  std::string name;  // only this one; "": all
+  std::string name;  // only this size; "": all
   static void table(auto& s, auto&& see) { see(field<1>, "name", s.name, kNameRule); }
   friend bool operator==(const ListSizes&, const ListSizes&) = default;
 };
@@ -143,10 +144,10 @@ struct ListSizes {
 
 struct SizeView {
   Size size;
-  bool is_own = false;       // an operator defined it
-  std::optional<int> quota;  // machines that all targets may have together; absent: no limit
+  bool is_own = false;       // whether an operator defined it
+  std::optional<int> quota;  // the machines that all targets together may have; absent: no limit
   int used = 0;              // machines that the targets of this size may grow to
-  std::vector<std::string> targets;  // of this size, by name
+  std::vector<std::string> targets;  // the targets of this size, by name
   static void table(auto& s, auto&& see) {
     see(field<1>, "size", s.size);
     see(field<2>, "is_own", s.is_own);
@@ -156,10 +157,10 @@ struct SizeView {
   }
   friend bool operator==(const SizeView&, const SizeView&) = default;
 };
-struct SizesReply {  // by name
+struct SizesReply {  // The sizes, by name.
   static constexpr int kBody = 304;
   std::vector<SizeView> sizes;
-  std::vector<SizeSeries> series;  // of the catalogue, if all sizes were asked for
+  std::vector<SizeSeries> series;  // the series of the catalogue, if all sizes were asked for
   static void table(auto& s, auto&& see) {
     see(field<1>, "sizes", s.sizes, {.count = 2 * kMaxSizes});
     see(field<2>, "series", s.series, {.count = kMaxSizes});

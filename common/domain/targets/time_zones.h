@@ -1,6 +1,6 @@
 #pragma once
-// Time zones as a core sees them: rules that do not change while a program runs. common/io has
-// those of the machine.
+// The interface by which a core reads time zones: rules that do not change while a program runs.
+// common/io implements it with the zones of the machine.
 
 #include <string>
 #include <string_view>
@@ -11,17 +11,17 @@
 
 namespace lockstep {
 
-// `zone` is a name for which has() is true.
+// The zones. `zone` is always a name for which has() is true.
 class TimeZones {
  public:
   virtual ~TimeZones() = default;
-  // A name of IANA, or of Windows as Azure writes them.
+  // Whether a zone exists; a name of IANA, or of Windows as Azure writes them.
   virtual bool has(const std::string& zone) const = 0;
-  // What clocks show; the fraction of a second is cut off.
+  // The time that clocks of a zone show; the fraction of a second is cut off.
   virtual LocalTime local(const std::string& zone, Instant time) const = 0;
   // The first time at which clocks show this. If they skip it: the moment at which they skip.
   virtual Instant instant(const std::string& zone, LocalTime time) const = 0;
-  // All names, for suggestions.
+  // The names of all zones, for suggestions.
   virtual std::vector<std::string> names() const = 0;
 };
 

@@ -19,7 +19,8 @@ struct WhyValue;
 struct WhyField;
 using WhyList = std::vector<WhyValue>;
 
-// `code` is empty for a plain record, and for no reason at all: then without fields.
+// A reason as data. `code` is empty for a plain record, and for no reason at all: then without
+// fields.
 struct WhyData {
   std::string code;
   std::vector<WhyField> fields;

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-// One reason, of whatever group. A variant of all of them would be one type less; compilers took
+// One reason of any group. A variant of all reasons would be one type less, but compilers took
 // minutes and gigabytes for it (docs/decisions/089).
 class Reason {
  public:
@@ -43,13 +43,13 @@ class ReasonOf final : public Reason {
 class Why {
  public:
   Why() = default;
-  // Of any struct that is a reason, as `Why(JobCanceled{"ann"})`.
+  // Makes a Why of any struct that is a reason, as `Why(JobCanceled{"ann"})`.
   template <class R>
   requires requires { R::kCode; }
   Why(R reason) : reason_(std::make_shared<const ReasonOf<R>>(std::move(reason))) {}
 
   explicit operator bool() const { return reason_ != nullptr; }
-  // Not null when there is a reason.
+  // The reason; null if there is none.
   const Reason* get() const { return reason_.get(); }
   // The reason if it is an R, else null. It is valid as long as some copy of this Why is.
   template <class R>
@@ -68,15 +68,14 @@ class Why {
   std::shared_ptr<const Reason> reason_;
 };
 
-// What an earlier version wrote: text, of which nobody knows more. Also of other people's programs
-// which say why in a text of their own.
+// A reason of which only the text is known: one that an earlier version wrote, or another program.
 struct Told {
   static constexpr std::string_view kCode = "told";
   std::string text;
   LOCKSTEP_FIELDS(Told, text);
 };
 
-// Told{text}; no reason of an empty text.
+// Makes Told{text}; an empty text gives no reason.
 Why told(std::string text);
 
 }  // namespace lockstep

@@ -11,7 +11,7 @@
 namespace lockstep::io {
 namespace {
 
-// Decimal without a sign or leading zero, so that each number has only one name.
+// Reads a decimal without a sign or leading zero, so that each number has only one name.
 template <typename Number>
 std::optional<Number> parse_canonical(std::string_view text) {
   Number value{};

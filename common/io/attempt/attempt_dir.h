@@ -113,11 +113,11 @@ class AttemptDir {
   std::string path_;
 };
 
-// When the attempt's lease ends, in time since boot; nullopt: it has none, or the file is
+// The end of the attempt's lease, in time since boot; nullopt: it has no lease, or the file is
 // unreadable.
 std::optional<Duration> read_lease(const AttemptDir& directory);
 
-// When the attempt's first rank started; ns = 0: none did, or it is unknown.
+// The time at which the attempt's first rank started; ns = 0: none did, or it is unknown.
 Instant read_started(const AttemptDir& directory);
 
 // How far the machine's clock was set since the attempt's runner started; 0 if it was not set or is
@@ -131,10 +131,10 @@ std::string read_environment(const AttemptDir& directory);
 // jobs_folder()/job_folder_name(). It is the same on all nodes whose agents run as this process's
 // user, since checkpoints may hold it. "": this user has no jobs_folder().
 std::string code_mount_point(const JobId& job);
-// The job's name; of a longer name than kMostFolderName its beginning and a digest, so that a path
-// below /run/lockstep/jobs leaves 60 of the 107 bytes that a unix socket's path may have. A name
-// that has the form of such a shortened one is shortened as well, so that no user can choose the
-// folder of another job.
+// The name of a job's folder: the job's name, or for a name longer than kMostFolderName its
+// beginning and a digest, so that a path below /run/lockstep/jobs leaves 60 of the 107 bytes that a
+// unix socket's path may have. A name that looks like a shortened one is shortened as well, so that
+// no user can choose the folder of another job.
 inline constexpr std::size_t kMostFolderName = 28;
 std::string job_folder_name(const JobId& job);
 // The path at which runners of earlier versions mounted the working directory of one attempt; "":

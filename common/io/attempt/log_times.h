@@ -29,12 +29,12 @@ class LogTimes {
   // `begin`. Returns at most `most`: if there are more, it leaves out some at regular intervals.
   std::vector<LogTime> between(std::uint64_t begin, std::uint64_t end, std::size_t most,
                                bool covering) const;
-  // When the byte at `offset` was read; Instant{} when that is not known.
+  // The time at which the byte at `offset` was read; Instant{} if that is not known.
   Instant at(std::uint64_t offset) const;
-  // The offset from which bytes may have been read at `since` or later; the first of them may be up
-  // to kLogTimeStep older. nullopt: no times are known, or all are earlier.
+  // The offset from which bytes may have been read at `since` or later; the first of these bytes
+  // may be up to kLogTimeStep older. nullopt: no times are known, or all are earlier.
   std::optional<std::uint64_t> first_since(Instant since) const;
-  bool known() const;  // there is an entry
+  bool known() const;  // whether there is an entry
   // Frees the disk space of entries before `offset`.
   void free_before(std::uint64_t offset);
 

@@ -29,8 +29,8 @@ constexpr std::size_t kMostLevels = 3;
 constexpr int kWaitRounds = 1000;
 constexpr long kRoundNs = 5'000'000;
 
-// Any account can give its process the name and command line of a runner, and start a setuid
-// program that way. So all ids of the process must be ours.
+// Whether all ids of a process are ours. Any account can give its process the name and command line
+// of a runner, and start a setuid program that way.
 bool has_only_our_user(int pid) {
   const auto status = read_file(fmt::format("/proc/{}/status", pid), kibibytes(64));
   const auto line = status ? status->find("\nUid:") : std::string::npos;
@@ -42,7 +42,8 @@ bool has_only_our_user(int pid) {
   return real == ours && effective == ours && saved == ours;
 }
 
-// An upgrade may have removed the file since the runner started.
+// Whether a process runs the runner's program; an upgrade may have removed the file since it
+// started.
 bool runs_a_runner(int pid) {
   char target[4096];
   const std::string link = fmt::format("/proc/{}/exe", pid);
@@ -53,7 +54,7 @@ bool runs_a_runner(int pid) {
   return name.substr(name.rfind('/') + 1) == kProgram;
 }
 
-// ATTEMPT; or [NODE/]attempts/ATTEMPT, as in the home of `lockstep up`.
+// Whether a path is ATTEMPT, or [NODE/]attempts/ATTEMPT, as in the home of `lockstep up`.
 bool is_an_attempt(std::string_view path) {
   std::vector<std::string> levels;
   for (std::size_t at = 0; at != std::string_view::npos && levels.size() <= kMostLevels;) {
@@ -118,7 +119,8 @@ void remove_record(const Runner& runner) {
   disk::rmdir(runner.directory.c_str());  // fails if somebody added files
 }
 
-// Otherwise an agent removes the attempt's directory, and the mount point with it.
+// Removes the mount point of a runner without a directory; for other runners the agent removes it
+// with the attempt's directory.
 void remove_mount_point(const Runner& runner) {
   const auto attempt = AttemptDir::attempt_of(name_of(runner));
   if (!attempt || exists(runner.directory)) return;
@@ -132,7 +134,7 @@ std::vector<Runner> runners_below(const std::string& folder) {
   std::vector<Runner> found;
   const std::string lead = folder + "/";
   for (const int pid : all_pids()) {
-    // Identified first, so that what is read below belongs to this process.
+    // The process is identified first, so that everything read below belongs to it.
     const auto identity = identify(pid);
     const auto directory = identity ? directory_of(pid) : std::nullopt;
     if (!directory || !directory->starts_with(lead)) continue;
@@ -148,9 +150,10 @@ Status remove_cgroups(const Runner& runner) {
   return clean_cgroups_of(name_of(runner), runner.process.pid);
 }
 
-// lockstep-spawn kills the ranks when the runner ends, and finds them best; the rest is killed one
-// by one. This process may be ended at any moment, as `down` ends an agent. So before the runner is
-// killed, the data to find its cgroups must be on disk, and its mount point must be gone.
+// Ends a runner. lockstep-spawn kills the ranks when the runner ends, and finds them best; the rest
+// is killed one by one. This process may be ended at any moment, as `down` ends an agent. So before
+// the runner is killed, the data to find its cgroups must be on disk, and its mount point must be
+// gone.
 Status end_runner(const Runner& runner) {
   remove_mount_point(runner);
   const bool is_record_ours = write_record(runner);

@@ -21,7 +21,7 @@ struct Runner {
 std::vector<Runner> runners_below(const std::string& folder);
 
 // Kills a runner, removes its cgroups, and waits some seconds until all its descendants have ended
-// too. If the caller is killed meanwhile, the record in the attempt's directory names what is left.
+// too. If the caller is killed meanwhile, the record in the attempt's directory names the remains.
 Status end_runner(const Runner& runner);
 
 // Kills the processes in the cgroups of a runner that has ended, and removes the cgroups: those in

@@ -11,8 +11,8 @@
 
 namespace lockstep::io {
 
-// Short_paths_folder()/<8 hexadecimal digits of the directory's digest>: 60 bytes stay for paths
-// below tmp/. "": this user has no such folder that is short enough.
+// The short path: short_paths_folder()/<8 hexadecimal digits of the directory's digest>. It leaves
+// 60 bytes for paths below tmp/. "": this user has no folder that is short enough.
 std::string short_path(const AttemptDir& directory);
 // The short path inside a container, whose folder need not be one that the agent's user can make.
 std::string short_path_in_container(const AttemptDir& directory);

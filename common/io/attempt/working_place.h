@@ -1,9 +1,9 @@
 #pragma once
-// One path for the working directory of all attempts of a job on a node whose runners can have no
-// mount namespace: while the ranks run, the attempt's code/ is moved to that path, so that it is
-// also what realpath() and getcwd() say. When they have ended, it is moved back. A lock beside the
-// path ("<path>.lock", with the attempt's directory as its text) is held by the runner meanwhile;
-// the kernel drops it with the runner, and whoever comes next moves back what lies there.
+// Gives one path to the working directory of all attempts of a job, on a node whose runners can
+// have no mount namespace. While the ranks run, the attempt's code/ is moved to that path, which
+// realpath() and getcwd() then show. When the ranks have ended, it is moved back. A lock beside the
+// path ("<path>.lock", with the attempt's directory as its text) is held by the runner meanwhile.
+// The kernel drops the lock with the runner, and the next user of the path moves its content back.
 // docs/decisions/065-one-path-one-grace-one-clock.md
 
 #include <string>
@@ -17,8 +17,8 @@ namespace lockstep::io {
 
 class WorkingPlace {
  public:
-  // Moves directory.code() to `path`, whose last two folders above it are made where they are
-  // missing. conflict: another attempt's runner has it. io: it is on another file system.
+  // Moves directory.code() to `path`, and makes the last two folders above it if they are missing.
+  // conflict: another attempt's runner has the path. io: it is on another file system.
   static Result<WorkingPlace> take(const AttemptDir& directory, const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -34,10 +34,11 @@ class WorkingPlace {
   Fd lock_;
 };
 
-// Where the files of the attempt's code/ are now: there, or at its place.
+// The folder in which the attempt's files are now: its code/, or the path that replaces it.
 std::string working_directory(const AttemptDir& directory);
 
-// Moves them back if the attempt's runner has ended without doing so. unavailable: it still runs.
+// Moves the files back if the attempt's runner has ended without doing so. Returns unavailable
+// while it runs.
 Status bring_back(const AttemptDir& directory);
 
 // The directory of the attempt whose live runner has `path`; "": no runner has it.

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kLongestAttempt = 200;  // a directory's name has 255 bytes at most
 constexpr std::string_view kParent = "lockstep";
-// Part of the name, where there is no parent directory.
+// The prefix of the name if there is no parent directory.
 constexpr std::string_view kBeside = "lockstep-";
 constexpr Bytes kLongestRecord = mebibytes(16);
 constexpr int kKillRounds = 400;
@@ -42,7 +42,8 @@ bool is_of_cgroups(const struct statfs& system) {
   return type == CGROUP_SUPER_MAGIC || type == CGROUP2_SUPER_MAGIC;
 }
 
-// If the directory is gone, the nearest one above it is checked.
+// Whether a path is in a cgroup hierarchy. If the directory is gone, the nearest one above it is
+// checked.
 bool is_cgroup_path(std::string path) {
   if (!path.starts_with("/") || (path + "/").find("/../") != path.npos) return false;
   struct statfs system {};
@@ -54,8 +55,8 @@ bool is_cgroup_path(std::string path) {
   return failed == 0 && is_of_cgroups(system);
 }
 
-// v2 kills the whole subtree at once. Elsewhere each member is killed, repeatedly, since one may
-// fork while the list is read.
+// Kills the members. v2 kills the whole subtree at once. Elsewhere each member is killed,
+// repeatedly, since one may fork while the list is read.
 void kill_members(const std::string& directory) {
   const Fd group(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct statfs system {};
@@ -124,7 +125,7 @@ std::vector<std::string> folders_in(const std::string& path) {
   return found;
 }
 
-// Children before parents, in the order of removal.
+// Adds a tree of cgroups, children before parents, in the order of removal.
 void add_tree(const std::string& path, std::vector<std::string>& found) {
   for (const std::string& name : folders_in(path)) add_tree(path + "/" + name, found);
   found.push_back(path);

@@ -9,16 +9,16 @@
 
 namespace lockstep::io {
 
-// Kills every process in the cgroups that the file names (one directory a line) and removes them.
-// Lines that name no cgroup of Lockstep's are ignored. unsupported: the file is not a regular one
-// of root's or this account's; nothing is killed then.
+// Kills every process in the cgroups that the file names (one directory per line) and removes the
+// cgroups. Other lines are ignored. Returns unsupported, and kills nothing, if the file is not a
+// regular one of root's or this account's.
 Status clean_cgroups(const std::string& record_file);
 
 // Whether a cgroup that the file names still exists. False when the file does not exist.
 bool any_cgroup(const std::string& record_file);
 
-// The same for a runner whose attempt directory, and so its record, is gone. Finds its cgroups by
-// their name in all mounted hierarchies. `attempt`: the name of that directory.
+// Kills and removes the cgroups of a runner whose attempt directory, and so its record, is gone.
+// Finds them by their name in all mounted hierarchies. `attempt`: the name of that directory.
 Status clean_cgroups_of(const std::string& attempt, int runner_pid);
 
 // The directories that clean_cgroups_of would remove, in the order of a record's lines.

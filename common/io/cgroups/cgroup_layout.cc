@@ -14,7 +14,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// Octal escapes of mountinfo: \040 and the like.
+// Replaces octal escapes of mountinfo: \040 and the like.
 std::string unescape(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -29,7 +29,7 @@ std::string unescape(const std::string& text) {
   return result;
 }
 
-// Controller -> path of our cgroup; "": v2.
+// The paths of our cgroups by controller; "": v2.
 std::map<std::string, std::string> own_paths(const std::string& self_cgroup) {
   std::map<std::string, std::string> paths;
   for (const auto& line : split(self_cgroup, '\n')) {

@@ -8,7 +8,8 @@
 
 namespace lockstep::io {
 
-// Below the cgroup of a program: those of its attempts, as cgroups.cc has it, and the nurseries.
+// The folder for the cgroups of attempts (cgroups.cc) and the nurseries, below the program's
+// cgroup.
 inline constexpr char kOfAttempts[] = "/lockstep";
 inline constexpr char kNurseryPrefix[] = "starting-";
 
@@ -25,7 +26,7 @@ struct CgroupHierarchy {
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
 
-// If `cgroup` is a nursery, the cgroup in which it was made; otherwise `cgroup` itself.
+// The cgroup in which `cgroup` was made if it is a nursery; otherwise `cgroup` itself.
 std::string outside_nursery(const std::string& cgroup);
 
 }  // namespace lockstep::io

@@ -38,29 +38,30 @@ Status put(const std::string& file, const std::string& value) {
 
 std::string get(const std::string& file) { return read_file(file).value_or(""); }
 
-// Memory is required; the others are optional.
+// Enables controllers: memory is required, the others are optional.
 Status enable_controllers(const std::string& directory) {
   for (const char* controller : {"+pids", "+cpu"})
     (void)put(directory + "/cgroup.subtree_control", controller);
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 
-// v1's cpu cgroups have no common parent: if two children of one share a CPU, Linux 6.18 starves
-// every process outside of the parent while they run. docs/decisions/031-limits-of-ranks.md
+// The place of a v1 cgroup. v1's cpu cgroups have no common parent: if two children of one share a
+// CPU, Linux 6.18 starves every process outside of the parent while they run.
+// docs/decisions/031-limits-of-ranks.md
 std::string place_v1(const std::string& base, std::string_view controller,
                      const std::string& name) {
   if (controller == "cpu") return base + kBeside + name;
   return base + kParent + "/" + name;
 }
 
-// Null: the directory is below no parent of ours.
+// The parent that we made for the directory; null: it has no such parent.
 std::optional<std::string> parent_of(const std::string& directory) {
   const std::string parent = directory.substr(0, directory.rfind('/'));
   if (!parent.ends_with(kParent)) return std::nullopt;
   return parent;
 }
 
-// Another attempt may remove the empty parent between the two calls.
+// Makes a cgroup and its parent. Another attempt may remove the empty parent between the two calls.
 Status make_directory(const std::string& directory, bool v2) {
   const auto parent = parent_of(directory);
   for (int i = 0; i < 100; ++i) {
@@ -89,7 +90,7 @@ long long keyed(const std::string& file, const std::string& key) {
   return 0;
 }
 
-// v2: the cgroup below which we may make children with controllers. Our own cgroup holds a process
+// The v2 cgroup below which we may make children with controllers. Our own cgroup holds a process
 // (this one), so its parent must be delegated to us; root may also use the top.
 std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
   std::vector<std::string> candidates;
@@ -116,7 +117,7 @@ Status limit_v1(const std::string& directory, const std::string& controller,
   if (controller == "memory" && request.memory) {
     const std::string limit = std::to_string(request.memory->count);
     TRY(put(directory + "/memory.limit_in_bytes", limit));
-    // The file is missing without swap accounting.
+    // The file does not exist without swap accounting.
     (void)put(directory + "/memory.memsw.limit_in_bytes", limit);
   } else if (controller == "cpu") {
     const long long shares = std::clamp(1024LL * request.cpus, 2LL, 262144LL);
@@ -191,8 +192,9 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   return cgroups;
 }
 
-// A limit that a person chose must hold from the first page or fork on. The default limit protects
-// the node, so until ranks join their cgroups, all of them may share it in the nursery.
+// Limits the nursery. A limit that a person chose must hold from the first page or fork on. The
+// default limit protects the node, so until ranks join their cgroups, all of them may share it in
+// the nursery.
 void Cgroups::limit_nursery() {
   const bool is_default = !limited_ && request_.pids_limit == kDefaultPidsLimit;
   const long long limit = std::atoll(pids_limit(request_).c_str()) + kOfTheRunner;
@@ -300,8 +302,8 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
   long long refused = pids && made_ ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
-  // It is unknown which ranks these forks belonged to: those in the nursery, and orphans from
-  // there.
+  // Rank 0 counts the forks that the kernel ascribes to no rank: those in the nursery, and those of
+  // orphans from it.
   if (begins_in_nursery_ && local_rank == 0) {
     refused += io::refused_forks(request_.nursery);
     if (pids && made_) refused += io::refused_forks(directories_[*pids]);
@@ -329,7 +331,7 @@ void Cgroups::kill_all() const {
   for (const auto& directory : deepest_first()) kill_members(directory);
 }
 
-// A process that has just died may keep its cgroup busy for a moment.
+// Removes the cgroups. A process that has just died may keep its cgroup busy for a moment.
 Status Cgroups::remove() {
   Status status;
   if (!made_) return status;

@@ -27,7 +27,7 @@ struct CgroupRequest {
   std::string nursery = {};            // the one that this process is in: nursery.h; "": none
 };
 
-// How many processes of that cgroup the kernel has killed for memory.
+// The number of processes of that cgroup that the kernel has killed for memory.
 long long oom_kills(const std::string& directory, int version);
 // How often the kernel refused that cgroup a process or thread because of its limit.
 long long refused_forks(const std::string& directory);
@@ -37,7 +37,7 @@ class Cgroups {
   // Chooses v2 if the memory controller is delegated to us, otherwise v1; makes no directory. An
   // error says why no cgroup can be used.
   static Result<Cgroups> find(const CgroupRequest& request);
-  // find() and make(). If ranks begin in the nursery, the caller calls make() later.
+  // Calls find() and make(). If ranks begin in the nursery, the caller calls make() later.
   static Result<Cgroups> create(const CgroupRequest& request);
   // Makes the directories, and sets and checks their limits; further calls do nothing.
   Status make();
@@ -52,7 +52,8 @@ class Cgroups {
   std::vector<std::string> procs_files(int local_rank) const;
   // The subset that a rank must join before it execs, so that the processes it forks are counted.
   std::vector<std::string> first_files(int local_rank) const;
-  // The cgroup that ranks start in before they join those of procs_files(); "": the runner's own.
+  // The cgroup that ranks start in before they join the cgroups of procs_files(); "": the runner's
+  // own.
   std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }
   // The files for processes that belong to no known rank.
   std::vector<std::string> shared_procs_files() const;
@@ -64,9 +65,9 @@ class Cgroups {
   long long refused_forks(int local_rank) const;
   // The limit of this and all other attempts together.
   PidsOfJobs pids_of_jobs() const;
-  // The rank's process is in the cgroup that has the memory limit; true if it has ended.
+  // Whether the rank's process is in the cgroup that has the memory limit; true if it has ended.
   bool limits_memory_of(int pid, int local_rank) const;
-  // How many processes of this rank the kernel killed for memory.
+  // The number of processes of this rank that the kernel killed for memory.
   long long killed_for_memory(int local_rank) const;
   bool out_of_memory(int local_rank) const { return killed_for_memory(local_rank) > 0; }
   // Sends SIGKILL to every member once; used when lockstep-spawn cannot do it.

@@ -20,8 +20,8 @@ std::string nursery_of(int pid);
 // process has just made and not entered yet; that process then makes another one.
 void remove_empty_nurseries();
 
-// The same for the folder that the cgroups of attempts share, which goes as well if it is empty
-// then.
+// Removes the empty nurseries in the folder that the cgroups of attempts share, and the folder if
+// it is empty then.
 void remove_empty_nurseries_in(const std::string& folder);
 
 }  // namespace lockstep::io

@@ -16,7 +16,7 @@ namespace lockstep::io {
 namespace {
 
 constexpr long long kLeastReserve = 1024, kMostReserve = 16384;
-// One part of this number may still be free when the limit counts as reached.
+// The limit counts as reached when a fiftieth is free, and pids as scarce below an eighth.
 constexpr long long kNearly = 50;
 constexpr long long kFew = 8;
 

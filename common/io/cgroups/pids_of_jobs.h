@@ -14,11 +14,11 @@ namespace lockstep::io {
 // The kernel's limits minus an eighth (at least 1,024 and at most 16,384), which stays for all
 // other programs.
 long long pids_of_jobs(long long pid_max, long long threads_max);
-// The same, of this machine.
+// The same number for this machine's kernel.
 long long pids_of_jobs();
 
-// Sets it on `parent`, the cgroup that those of attempts and builds are made in, if that one counts
-// processes. Error: the kernel refused it.
+// Sets the limit on `parent`, the cgroup in which the cgroups of attempts and builds are made, if
+// it counts processes. Returns an error if the kernel refused it.
 Status limit_pids_of_jobs(const std::string& parent);
 
 struct PidsOfJobs {
@@ -29,8 +29,8 @@ struct PidsOfJobs {
 };
 PidsOfJobs look_at_pids_of_jobs(const std::string& parent);
 
-// Watches the cgroup of the attempts whose runners this process starts. It is there only while some
-// are.
+// Watches the cgroup of the attempts whose runners this process starts. The cgroup exists only
+// while there are some.
 class PidsOfJobsWatch {
  public:
   PidsOfJobsWatch();
@@ -39,7 +39,7 @@ class PidsOfJobsWatch {
     long long limit = 0;  // the limit of all of them together
     std::string cgroup;
   };
-  // A new job could hardly start a process. It stays the same while it lasts.
+  // Set if a new job could hardly start a process. It stays the same while it lasts.
   std::optional<Shortage> shortage() const;
 
  private:

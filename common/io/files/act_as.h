@@ -23,7 +23,7 @@ class ActAs {
  private:
   ActAs() = default;
   bool active_ = false;
-  std::vector<gid_t> groups_;  // to restore at the end
+  std::vector<gid_t> groups_;  // the groups to restore at the end
 };
 
 }  // namespace lockstep::io

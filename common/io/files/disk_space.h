@@ -14,15 +14,15 @@ namespace lockstep::io {
 
 // All output and all decisions about disk space use this measure.
 struct DiskSpace {
-  Bytes free;  // what an ordinary account can still write: without root's reserve, as df prints it
+  Bytes free;  // the space for an ordinary account: without root's reserve, as df prints it
   Bytes total;
   Bytes used = {};  // as df prints it; root's reserve counts neither as free nor as used
 };
 DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);
 
-// With less free space than this, no new work is taken: 2 % of the file system, but at least 1 GiB,
-// and at most a tenth of it.
+// The free space below which no new work is taken: 2 % of the file system, but at least 1 GiB, and
+// at most a tenth of it.
 Bytes default_low_space(Bytes total);
 
 // Makes `path` a file of `size` whose blocks are allocated. After an error the file does not exist.
@@ -31,7 +31,7 @@ Status make_reserve(const std::string& path, Bytes size);
 bool release_reserve(const std::string& path);
 
 // Turns the reserve into the durable file `path` with this content, without allocating a block.
-// resource_exhausted: the reserve is smaller than the content.
+// Returns resource_exhausted if the reserve is smaller than the content.
 Status write_into_reserve(const std::string& reserve, const std::string& path,
                           std::string_view data, int mode = 0644);
 

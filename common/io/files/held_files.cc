@@ -36,7 +36,8 @@ std::string link_text(int folder, const char* name) {
   return length < 0 ? "" : std::string(text, static_cast<std::size_t>(length));
 }
 
-// The kernel cannot give a path that is too long, so such a file may be removed.
+// Whether a file may have no name: the kernel cannot give a path that is too long, so such a file
+// may be removed.
 bool may_have_no_name(int folder, const char* name) {
   char text[4096];
   const ssize_t length = ::readlinkat(folder, name, text, sizeof text);
@@ -93,8 +94,8 @@ class Held {
   const HeldFiles& found() const { return found_; }
 
  private:
-  // nullopt: the process has no such mount. It got the file from another process, or has unmounted
-  // it.
+  // Whether a mount is measured. nullopt: the process has no such mount. It got the file from
+  // another process, or has unmounted it.
   std::optional<bool> is_measured(const std::string& process, std::uint64_t mount) {
     const std::string space = link_text(AT_FDCWD, (process + "/ns/mnt").c_str());
     const auto [at, is_new] = mounts_.try_emplace(space);

@@ -11,18 +11,19 @@ namespace lockstep::io {
 struct Mount {
   std::uint64_t id = 0;  // unique among all mounts of the machine while it is mounted
   std::string device;    // the device of its file system: "8:1"
-  std::string point;     // its path, as the process sees it
+  std::string point;     // the mount's path, as the process sees it
   std::string type;      // the type of its file system: "ext4", "overlay"
   std::string options;   // the options of its file system: "rw,lowerdir=…", still escaped
 };
 
-// From the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
+// Reads the text of /proc/PID/mountinfo, in its order. Malformed lines are left out.
 std::vector<Mount> mounts_in(const std::string& mountinfo);
 
-// Mount::id of an open file, from the text of its /proc/PID/fdinfo/N; nullopt: it has none.
+// Reads Mount::id of an open file from the text of its /proc/PID/fdinfo/N; nullopt: the text lacks
+// it.
 std::optional<std::uint64_t> mount_id_in(const std::string& fdinfo);
 
-// Without the octal escapes of these tables: \040 is a blank.
+// Replaces the octal escapes of these tables: \040 is a blank.
 std::string unescape_mount(const std::string& text);
 
 }  // namespace lockstep::io

@@ -102,7 +102,7 @@ Result<OpenedPlace> open_place(const DatastorePath& place, const User& user, boo
   return OpenedPlace{std::move(fd), is_folder};
 }
 
-// Existing folders may be reached through links; a new one is made name by name.
+// Makes a folder. Existing folders may be reached through links; a new one is made name by name.
 Result<Fd> make_place(const DatastorePath& place, const User& user) {
   TRY(validate(place));
   TRY_ASSIGN(const ActAs acting, ActAs::begin(user));

@@ -16,10 +16,11 @@ struct OpenedPlace {
   bool is_folder = false;
 };
 
-// Symlinks are followed as long as they stay in the directory; on kernels without openat2 no
-// symlink is. not_found: nothing is there; unavailable: the datastore's directory itself is not;
-// permission_denied: the user may not read it, or, with `writable`, not write to it; unsupported:
-// it is neither a file nor a folder, or leads out of the directory.
+// Opens a file or folder of a datastore. Symlinks are followed while they stay in the datastore's
+// directory; on kernels without openat2 they are not followed. Errors: not_found: nothing is there;
+// unavailable: the directory itself is missing; permission_denied: the user may not read it or,
+// with `writable`, write to it; unsupported: it is neither a file nor a folder, or leads out of the
+// directory.
 Result<OpenedPlace> open_place(const DatastorePath& place, const User& user, bool writable);
 
 // Opens the folder at that path, and makes those that are missing, as the user.

@@ -121,8 +121,8 @@ void leave_home_out_of_snapshots(const std::string& path) {
 
 namespace {
 
-// Many systems give each account a group of its own, with the account's number, and make folders
-// group-writable.
+// Whether others may write to a folder. Many systems give each account a group of its own, with the
+// account's number, and make folders group-writable.
 bool others_may_write(const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0) return true;
   const bool is_own_group = info.st_gid == ::getegid() && info.st_gid == ::geteuid();

@@ -5,7 +5,7 @@
 //
 //   /run/lockstep/jobs/<job>   ranks see their working directory here (attempt_dir.h) if the agent
 //                              runs as root
-//   ~/.lockstep/jobs/<job>     the same if the agent runs as another user; a user without a home
+//   ~/.lockstep/jobs/<job>     as above, if the agent runs as another user; a user without a home
 //                              directory has /run/user/<uid>/lockstep/jobs, or none
 //   /run/lockstep/a/<digest>   the same attempt's directory by a short path (short_path.h); others
 //                              than root have ~/.lockstep/a or /run/user/<uid>/lockstep/a
@@ -21,8 +21,8 @@ namespace lockstep::io {
 // none.
 std::string jobs_folder();
 
-// The parent of short paths: it leaves 60 of the 107 bytes of a unix socket's path for what is
-// below <parent>/<8 digits>/tmp. "": this user has no folder that is short enough.
+// The parent of short paths: it leaves 60 of the 107 bytes of a unix socket's path for names below
+// <parent>/<8 digits>/tmp. "": this user has no folder that is short enough.
 std::string short_paths_folder();
 
 // Makes the last two folders of `path` (for example jobs_folder()) where they are missing: mode
@@ -30,9 +30,9 @@ std::string short_paths_folder();
 // belongs to another user, or others can write to it. The folders above must be trusted already.
 Status make_private_folders(const std::string& path);
 
-// Makes a daemon's home with exactly `mode`, or accepts an existing one, and corrects its mode.
+// Makes a daemon's home with exactly `mode`, or takes an existing one and corrects its mode.
 // Returns a line for the log about a corrected mode; "": nothing was corrected. permission_denied:
-// it belongs to another user, or others can write to it, and so may have changed its content.
+// the home belongs to another user, or others can write to it and so may have changed its content.
 Result<std::string> secure_home(const std::string& path, int mode);
 
 // Writes a .gitignore into the home that leaves out all of it, if none is there: a home inside of a
@@ -40,9 +40,9 @@ Result<std::string> secure_home(const std::string& path, int mode);
 // it keeps itself. A failure to write the file is ignored.
 void leave_home_out_of_snapshots(const std::string& path);
 
-// Demands that no other account can change what lies in the folder `path`: it and every folder
-// above it belong to us or to root, and others may write to none of them; above it they may write
-// to a sticky folder such as /tmp. permission_denied names the first folder that is not so. io:
+// Checks that no other account can change the content of the folder `path`: it and every folder
+// above it belong to us or to root, and others may write to none of them, except above it to a
+// sticky folder such as /tmp. Returns permission_denied with the first folder that fails, or io if
 // `path` is missing.
 Status expect_unchangeable_by_others(const std::string& path);
 

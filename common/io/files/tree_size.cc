@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::uint64_t kBlock = 512;        // unit of st_blocks on every file system
-constexpr std::uint64_t kLookAtClock = 256;  // after how many entries the clock is read
+constexpr std::uint64_t kLookAtClock = 256;  // the number of entries after which the clock is read
 
 class Walk {
  public:

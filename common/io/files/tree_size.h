@@ -19,8 +19,8 @@ struct TreeSize {
   bool is_whole = true;  // false: the time was over, or the tree changed during the walk
 };
 
-// `left_out`: names directly in `path` that do not count. `most`: when to give up. Error: `path`
-// itself cannot be read.
+// Measures a tree. `left_out`: names directly in `path` that do not count. `most`: when to give up.
+// Returns an error if `path` itself cannot be read.
 Result<TreeSize> measure_tree(const std::string& path, const std::vector<std::string>& left_out,
                               Duration most);
 

@@ -74,8 +74,8 @@ int really_accept(int listener, sockaddr* address, socklen_t* size, int flags) {
   return static_cast<int>(::syscall(SYS_accept4, listener, address, size, flags));
 }
 
-// When descriptors have run out, a connection that cannot be accepted would stay pending, and wake
-// the thread again and again. So one is accepted and closed.
+// Accepts a connection and closes it. When descriptors have run out, a connection that cannot be
+// accepted would stay pending, and wake the thread again and again.
 void turn_one_away(int listener) {
   Listeners& all = listeners();
   const std::lock_guard lock(all.mutex);

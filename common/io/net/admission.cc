@@ -5,7 +5,8 @@
 namespace lockstep::io {
 namespace {
 
-// A host in an IPv6 network can use any of its addresses, so only the first 64 bits count.
+// The source of an address. A host in an IPv6 network can use any of its addresses, so only the
+// first 64 bits count.
 std::string source_of(const std::string& address) {
   if (address.find('.') != std::string::npos || address.find(':') == std::string::npos)
     return address;
@@ -17,7 +18,7 @@ std::string source_of(const std::string& address) {
   return address.substr(0, end);
 }
 
-// After this many arrivals all sources are checked, which is expensive.
+// The number of arrivals after which all sources are checked, which is expensive.
 constexpr std::uint64_t kSweepEvery = 256;
 
 }  // namespace

@@ -22,7 +22,7 @@ class Admission {
   struct Limits {
     std::size_t all = 0;                  // connections
     std::size_t per_source = 0;           // connections from one address (IPv6: from one /64)
-    std::size_t unproven = 0;             // unproven connections in all
+    std::size_t unproven = 0;             // the most unproven connections in all
     std::size_t unproven_per_source = 0;  // unproven ones of one address
     friend bool operator==(const Limits&, const Limits&) = default;
   };
@@ -44,7 +44,7 @@ class Admission {
   Admission(Limits limits, IsOpen is_open) : limits_(limits), is_open_(is_open) {}
 
   struct Verdict {
-    bool admitted = true;          // false: close it
+    bool admitted = true;          // false: the connection must be closed
     std::vector<Connection> shut;  // shut these down to make room: those unproven for longest
   };
   Verdict arrived(const Connection& connection);
@@ -69,7 +69,8 @@ class Admission {
     std::size_t proven() const { return all - unproven.size(); }
   };
   void forget(int fd);
-  // Also forgets closed connections that it meets. nullopt: the source has no unproven one.
+  // Takes the source's oldest connection that has not proven its key, and forgets closed
+  // connections that it meets. nullopt: the source has none.
   std::optional<Connection> take_oldest_unproven(const std::string& source);
   std::optional<std::string> most_unproven() const;
   void forget_closed();
@@ -84,7 +85,8 @@ class Admission {
   std::uint64_t swept_at_ = 0;  // last_order_ at the last forget_closed()
 };
 
-// While this object exists, new connections to listening sockets of this port need `admission`.
+// Lets new connections to listening sockets of this port need `admission`, while this object
+// exists.
 class ListenerGuard {
  public:
   ListenerGuard(std::uint16_t port, std::shared_ptr<Admission> admission);

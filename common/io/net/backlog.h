@@ -19,29 +19,32 @@ class Backlog {
     std::int64_t unread = 48 << 20;
     std::int64_t unsent = 32 << 20;
     std::int64_t all = 256 << 20;  // all in one direction; beyond, each may hold an equal share,
-    std::int64_t share = 1 << 20;  // but at least this
+    std::int64_t share = 1 << 20;  // the least share of a connection
   };
   explicit Backlog(Limits limits) : limits_(limits) {}
 
-  // A connection was opened; an earlier one of the same descriptor has ended.
+  // Tells that a connection was opened; an earlier one of the same descriptor has ended.
   void opened(int fd);
   void closed(int fd);
-  // The connection's peer is trusted: its limits are lifted.
+  // Lifts the limits of a connection whose peer is trusted.
   void trust(int fd);
-  // A number that differs each time the descriptor is opened; 0: not one of these connections.
+  // A number that differs each time the descriptor is opened; 0: it is not one of these
+  // connections.
   std::uint64_t life(int fd) const;
 
-  // False: more bytes are unread than allowed, and the caller must cut the connection.
+  // Counts bytes that were read. False: more bytes are unread than allowed, and the caller must cut
+  // the connection.
   bool read(int fd, std::int64_t bytes);
   void took(int fd, std::int64_t bytes);
-  // No message waits to be taken, so no unread bytes of closed connections are left either.
+  // Tells that no message waits to be taken, so no unread bytes of closed connections are left
+  // either.
   void all_taken();
 
   bool may_give(int fd, std::int64_t bytes);
   void gave(int fd, std::int64_t bytes);
   void wrote(int fd, std::int64_t bytes);
 
-  std::int64_t unread() const;  // all together
+  std::int64_t unread() const;  // the unread bytes of all connections together
   std::int64_t unsent() const;
 
  private:
@@ -63,7 +66,7 @@ class Backlog {
   std::uint64_t lives_ = 0;
 };
 
-// The one of this process.
+// The backlog of this process.
 Backlog& process_backlog();
 
 }  // namespace lockstep::io

@@ -13,7 +13,8 @@
 
 namespace lockstep::io {
 
-// Static, like the list of guarded ports: a C function has no object to find it in.
+// The backlog of this process, static like the list of guarded ports: a C function has no object to
+// find it in.
 Backlog& process_backlog() {
   // Never freed: libzmq's threads may outlive main.
   static Backlog* const backlog = new Backlog(Backlog::Limits{});

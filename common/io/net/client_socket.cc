@@ -21,7 +21,7 @@ SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
 // The last result of dialling.
 enum class Dial {
-  no_answer,     // nothing came back yet
+  no_answer,     // nothing has come back yet
   nobody,        // the connection was refused: no program listens
   silent,        // connected, but the handshake has not ended
   wrong_server,  // connected, but the handshake failed: another key, or not a launcher
@@ -68,7 +68,7 @@ void ClientSocket::Impl::tell(Link now) {
   handler(now);
 }
 
-// With ZMQ_IMMEDIATE, messages can be queued only while there is a connection.
+// Whether there is a connection: with ZMQ_IMMEDIATE, messages can be queued only then.
 bool ClientSocket::Impl::connected() const {
   int events = 0;
   std::size_t size = sizeof events;
@@ -83,7 +83,7 @@ Status ClientSocket::Impl::watch_dialling() {
                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
   set_option(monitor.get(), ZMQ_LINGER, 0);
-  // With a limit, libzmq's own thread would wait for a full queue.
+  // There is no limit: with one, libzmq's own thread would wait for a full queue.
   set_option(monitor.get(), ZMQ_RCVHWM, 0);
   if (zmq_socket_monitor(socket.get(), address.c_str(), kEvents) != 0 ||
       zmq_connect(monitor.get(), address.c_str()) != 0) {
@@ -92,8 +92,8 @@ Status ClientSocket::Impl::watch_dialling() {
   return {};
 }
 
-// A monitor's message has a u16 event and a u32 value, then the endpoint (zmq_socket_monitor(3)).
-// `any` becomes false if no message waits.
+// Takes a monitor's message: a u16 event and a u32 value, then the endpoint
+// (zmq_socket_monitor(3)). `any` becomes false if no message waits.
 std::optional<ClientSocket::Link> ClientSocket::Impl::next_event(bool* any) {
   Frame frame;
   *any = receive_frame(monitor.get(), frame);
@@ -128,7 +128,8 @@ void ClientSocket::Impl::on_monitor_event() {
   if (link) tell(*link);
 }
 
-// Called for sends between two turns of the loop; a watcher of the link is told in the next turn.
+// Takes events; called for sends between two turns of the loop. A watcher of the link is called in
+// the next turn.
 void ClientSocket::Impl::take_events() {
   for (bool any = true; any;) {
     const auto link = next_event(&any);

@@ -43,7 +43,7 @@ struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
         on_closed(std::move(closed)) {}
 
   void start();
-  void stop();        // no handler is called after this
+  void stop();        // No handler is called after stop().
   void close_soon();  // calls on_closed from the loop, never from inside the owner's call
   void on_readable();
   bool deliver_frames();
@@ -89,7 +89,7 @@ void FramedSocket::Impl::close_soon() {
 }
 
 void FramedSocket::Impl::on_readable() {
-  // On_frame may destroy the owner, so this keeps the object alive.
+  // The object stays alive, since on_frame may destroy its owner.
   const auto alive = shared_from_this();
   char buffer[65536];
   bool closed = false;
@@ -108,7 +108,7 @@ void FramedSocket::Impl::on_readable() {
   if (closed && fd) close_soon();
 }
 
-// False: the connection is closed or destroyed afterwards.
+// Delivers the frames that have arrived. False: the connection is closed or destroyed afterwards.
 bool FramedSocket::Impl::deliver_frames() {
   std::size_t at = 0;
   while (fd && input.size() - at >= kHeaderBytes) {
@@ -206,8 +206,8 @@ Result<Fd> new_socket(int type) {
 
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode, int type) {
   const std::string shown = directory + "/" + name;
-  // Made under another name and renamed, so that whoever sees the name can connect, and the mode is
-  // right.
+  // The socket is made under another name and renamed, so that it can be connected to as soon as
+  // the name is there, with the right mode.
   const std::string beside = name + ".new";
   TRY_ASSIGN(const ShortAddress short_form, short_address(directory, beside));
   TRY_ASSIGN(Fd fd, new_socket(type));

@@ -35,15 +35,14 @@ class FramedSocket {
   std::shared_ptr<Impl> impl_;
 };
 
-// A frame as FramedSocket writes it, for a writer without a loop.
+// Makes a frame as FramedSocket writes it, for a writer without a loop.
 std::string framed(std::string_view frame);
 
-// The socket file appears under `name` only when it accepts connections; it replaces one that an
-// earlier listener left.
-// `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
+// Listens on a socket. Its file appears under `name` only when it accepts connections; it replaces
+// one that an earlier listener left. `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600,
                        int type = SOCK_STREAM);
 Result<Fd> connect_unix(const std::string& directory, const std::string& name);
-Result<Fd> accept_unix(int listener);  // non-blocking, close-on-exec
+Result<Fd> accept_unix(int listener);  // the accepted socket is non-blocking and close-on-exec
 
 }  // namespace lockstep::io

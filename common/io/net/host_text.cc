@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 253;  // the limit of RFC 1035, as text
 
-// Independent of the locale.
+// Whether a character is a letter or digit, whatever the locale.
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }

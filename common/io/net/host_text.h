@@ -1,6 +1,6 @@
 #pragma once
-// The form of the HOST in tcp://HOST:PORT. Libzmq refuses to dial some texts at once, so an address
-// is checked where a person or a peer says it.
+// The form of the HOST in tcp://HOST:PORT. libzmq refuses to dial some texts at once, so an address
+// is checked where a person or a peer gives it.
 
 #include <string_view>
 

@@ -9,7 +9,7 @@
 
 namespace lockstep::io {
 
-// With ZMQ_IMMEDIATE, messages can be queued only while there is a connection.
+// Whether a socket is connected: with ZMQ_IMMEDIATE, messages can be queued only then.
 bool is_connected(const ClientSocket& socket) {
   int events = 0;
   std::size_t size = sizeof events;

@@ -1,6 +1,6 @@
 #pragma once
-// What a client's socket knows of its connection, for callers that poll. ClientSocket::watch_link
-// tells of changes instead.
+// The state of a client socket's connection, for callers that poll. ClientSocket::watch_link
+// reports changes instead.
 
 #include <string>
 
@@ -11,7 +11,7 @@ class ClientSocket;
 // Whether a message could be sent now: a connection stands, and the server has accepted our key. It
 // stands also while the other program is stopped.
 bool is_connected(const ClientSocket& socket);
-// The endpoint that it dials.
+// The endpoint that the socket dials.
 std::string endpoint_of(const ClientSocket& socket);
 
 }  // namespace lockstep::io

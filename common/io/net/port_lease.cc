@@ -22,7 +22,7 @@
 namespace lockstep::io {
 namespace {
 
-// Empty: another process has the name, of whatever user.
+// Takes the name of a port. Empty: another process of any user has it.
 Fd take_name(std::uint16_t port) {
   Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
@@ -63,7 +63,8 @@ Fd bind_without_listening(int family, std::uint16_t port, bool alone = false) {
   return fd;
 }
 
-// Two binds, because searching /proc/net/tcp takes milliseconds.
+// Whether somebody listens, tested by two binds, because searching /proc/net/tcp takes
+// milliseconds.
 bool somebody_listens(std::uint16_t port) {
   for (const int family : {AF_INET, AF_INET6}) {
     if (!bind_without_listening(family, port) && errno == EADDRINUSE) return true;
@@ -71,7 +72,7 @@ bool somebody_listens(std::uint16_t port) {
   return false;
 }
 
-// For a port whose name is taken: whether no lease has bound the port.
+// Whether no lease has bound a port whose name is taken.
 bool nobody_has(std::uint16_t port) {
   return static_cast<bool>(bind_without_listening(AF_INET, port, true));
 }
@@ -105,7 +106,7 @@ std::map<unsigned, std::set<unsigned>> listeners_in(PortRange range) {
   return found;
 }
 
-// The users with most listening ports come first; "": no program listens.
+// Names the users with most listening ports first; "": no program listens.
 std::string who_listens_in(PortRange range) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::pair<std::size_t, unsigned>> holders;
@@ -150,8 +151,8 @@ Result<PortLease> PortLease::acquire(PortRange range) {
                   range.first, range.last, ephemeral.first, ephemeral.last, who_listens_in(range)));
 }
 
-// The kernel never chooses a port that another lease has bound, so the name is not needed to
-// separate leases; it only shows in `ss`.
+// Leases a port. The kernel never chooses a port that another lease has bound, so the name is not
+// needed to separate leases; it only shows in `ss`.
 Result<PortLease> PortLease::acquire_or_any(PortRange preferred) {
   auto in_range = acquire(preferred);
   if (in_range) return in_range;

@@ -24,10 +24,11 @@ class PortLease {
   // Leases the first free port of the range; resource_exhausted: none is free. The error says whose
   // programs listen there.
   static Result<PortLease> acquire(PortRange range);
-  // The same, or any other free port if the range has none; resource_exhausted: no port is free.
+  // Leases a port of the range, or any other free port if the range has none; resource_exhausted:
+  // no port is free.
   static Result<PortLease> acquire_or_any(PortRange preferred);
   std::uint16_t port() const { return port_; }
-  // True when someone else listens on the port now (checked before rank 0 starts).
+  // Whether someone else listens on the port now (checked before rank 0 starts).
   bool taken() const;
 
  private:

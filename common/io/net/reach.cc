@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kDropped = "nothing comes back, so a firewall may drop it";
 constexpr unsigned char kGreeting = 0xff;  // the first byte of ZMTP
 
-// False: not ready in time.
+// Waits for events. False: the descriptor is not ready in time.
 bool is_ready(int fd, short events, Instant end) {
   SystemClock clock;
   const Duration left = std::max<Duration>(end - clock.now(), Duration::zero());

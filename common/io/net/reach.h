@@ -15,7 +15,7 @@ class ClientSocket;
 // for at most `timeout`, plus the time to resolve a name.
 std::string dial_trouble(const std::string& endpoint, Duration timeout);
 
-// The same for a socket that is not connected: if a greeting comes, the server refuses our key.
+// Tells why a socket is not connected: if a greeting comes, the server refuses our key.
 std::string why_not_connected(const std::string& endpoint, Duration timeout);
 
 // Waits until a socket is connected; false: it was not within `timeout`.

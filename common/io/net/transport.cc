@@ -21,14 +21,14 @@ constexpr int kListenBacklog = 4096;  // the default of net.core.somaxconn
 // The most messages of one peer that wait for the loop, which takes fewer per turn. A peer that
 // sends faster waits in its own queue.
 constexpr int kMostReceived = 512;
-// What CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26).
+// the bytes that CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26)
 constexpr std::int64_t kLeastFraming = 33 + 2, kMostFraming = 33 + 9;
-// Above this number, ended connections are forgotten.
+// The number of connections above which ended ones are removed from the list.
 constexpr std::size_t kMostConnections = 4'096;
 // Frames of a ZAP request (RFC 27), CURVE: version … credentials.
 constexpr std::size_t kZapFrames = 7;
 
-// nullopt: the endpoint is not TCP.
+// The port of a TCP endpoint; nullopt: the endpoint is not TCP.
 std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
   std::uint16_t port = 0;
   if (!endpoint.starts_with("tcp://")) return std::nullopt;
@@ -41,7 +41,8 @@ std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
 
 // ---- context and ZAP ---------------------------------------------------------------------------
 
-// RFC 27. Each request is one whole message. A malformed one is refused, and always answered.
+// Answers requests of ZAP (RFC 27). Each request is one whole message. A malformed one is refused,
+// and always answered.
 void Transport::Impl::answer_zap() {
   for (;;) {
     std::vector<std::string> frames;
@@ -93,12 +94,12 @@ struct ServerSocket::Impl {
   Impl(void* context, std::atomic<int>& open) : socket(context, ZMQ_ROUTER, open) {}
   Socket socket;
   std::string endpoint;
-  std::shared_ptr<Admission> admission;  // null: not over TCP
+  std::shared_ptr<Admission> admission;  // null: the socket is not TCP
   std::optional<ListenerGuard> guard;
   bool open_to_all = false;
   std::function<bool(const PublicKey&)> trusts;
 
-  // The connection of each peer that has sent something, to count what is sent to it.
+  // The connection of each peer that has sent something, to count the bytes that are sent to it.
   struct Connection {
     int fd = -1;
     std::uint64_t life = 0;

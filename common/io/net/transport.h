@@ -25,14 +25,14 @@ struct KeyPair {
 };
 KeyPair generate_key_pair();
 KeyPair key_pair_of(const Digest& secret);  // any 32 bytes are a secret key of CURVE
-// Only the secret key, which costs a hundredth of computing both.
+// The secret key alone, which costs a hundredth of computing both.
 std::string secret_key_of(const Digest& secret);
 Result<KeyPair> key_pair_with(const std::string& secret_key);  // corrupt: not a z85 key
 // Reads a key file of mode 0600 ("public <z85>\nsecret <z85>\n"), or makes it atomically when it
 // does not exist.
 Result<KeyPair> load_or_create_key_pair(const std::string& path);
 
-// One per process: the ZeroMQ context and its ZAP handler, served by `loop`.
+// The ZeroMQ context and its ZAP handler, served by `loop`; one per process.
 class Transport {
  public:
   // Called for each CURVE handshake: returns whether this key may use this domain.
@@ -62,21 +62,21 @@ struct SocketLimits {
   // Servers: AllowKey accepts every key, so a message does not make its connection a proven one
   // (admission.h).
   bool open_to_all = false;
-  // Servers: returns whether this key's connections have no limit in bytes (backlog.h). Empty: no
-  // connection has one after its first message was taken.
+  // For servers: whether this key's connections have no limit in bytes (backlog.h). Empty: no
+  // connection has a limit after its first message was taken.
   std::function<bool(const PublicKey& key)> trusts = {};
   // Clients: after a failed attempt they dial again when once to twice this time has passed.
   Duration redial_after = milliseconds(20);
 };
 
-// ROUTER + CURVE server.
+// The socket of a server: ROUTER with CURVE.
 class ServerSocket {
  public:
   struct Incoming {
     std::string peer;  // routing id: valid while that connection lives
     PublicKey key;     // the sender's, proven by CURVE
     std::string bytes;
-    std::string address = {};  // its IP address; "" = not over TCP
+    std::string address = {};  // the peer's IP address; "" = not over TCP
   };
   static Result<ServerSocket> bind(Transport& transport, const std::string& endpoint,
                                    const std::string& zap_domain, const KeyPair& keys,
@@ -85,11 +85,11 @@ class ServerSocket {
   ServerSocket(ServerSocket&&) noexcept;
   ServerSocket& operator=(ServerSocket&&) noexcept;
 
-  void* handle() const;               // for EventLoop::watch_socket
-  std::string endpoint() const;       // with the real port when bound to tcp://…:*
+  void* handle() const;          // the handle for EventLoop::watch_socket
+  std::string endpoint() const;  // the endpoint, with the real port if it was bound to tcp://…:*
   std::optional<Incoming> receive();  // nullopt when nothing waits; never blocks
-  // unavailable: the peer is gone. resource_exhausted: its queue is full, in messages, or in bytes
-  // if the peer is not trusted. Never blocks.
+  // Sends a message; never blocks. Returns unavailable if the peer is gone, and resource_exhausted
+  // if its queue is full: in messages, or in bytes if the peer is not trusted.
   Status send(const std::string& peer, std::string_view bytes);
   // True when the peer's connection is known to have ended; always false for trusted peers.
   bool is_gone(const std::string& peer) const;
@@ -100,11 +100,11 @@ class ServerSocket {
   std::unique_ptr<Impl> impl_;
 };
 
-// DEALER + CURVE client. Reconnects by itself. ZMQ_IMMEDIATE is set, so that nothing is queued for
-// a dead server.
-// When its connection breaks, libzmq also drops what had arrived and was not received yet, so the
-// last answer of a server that exits at once may be lost. libzmq does not reconnect after our key
-// was refused; send() and send_within() do, at most twice a second.
+// The socket of a client: DEALER with CURVE. It reconnects by itself. ZMQ_IMMEDIATE is set, so that
+// nothing is queued for a dead server. When its connection breaks, libzmq also drops what had
+// arrived and was not received yet, so the last answer of a server that exits at once may be lost.
+// libzmq does not reconnect after our key was refused; send() and send_within() do, at most twice a
+// second.
 class ClientSocket {
  public:
   static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,
@@ -125,11 +125,12 @@ class ClientSocket {
 
   void* handle() const;
   std::optional<std::string> receive();
-  // unavailable: not connected (yet) or the queue is full; the caller's protocol sends again.
+  // Sends. Returns unavailable if it is not connected (yet) or the queue is full; the caller's
+  // protocol sends again.
   Status send(std::string_view bytes);
-  // The same, but waits up to `timeout` for the connection. permission_denied: the server refuses
-  // our key; returned at once. unavailable: the message says whether nothing or another program
-  // answers at the endpoint.
+  // Sends as send() does, but waits up to `timeout` for the connection. Returns permission_denied
+  // at once if the server refuses our key; else unavailable, which says whether nothing or another
+  // program answers at the endpoint.
   Status send_within(std::string_view bytes, Duration timeout);
 
  private:

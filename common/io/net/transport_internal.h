@@ -65,7 +65,7 @@ inline Error zmq_error(const std::string& what) {
   return error;
 }
 
-// One frame; closes itself.
+// One frame, which closes itself.
 struct Frame {
   Frame() { zmq_msg_init(&message); }
   ~Frame() { zmq_msg_close(&message); }
@@ -78,7 +78,7 @@ struct Frame {
   zmq_msg_t message;
 };
 
-// False when nothing waits. A signal may interrupt even a call that does not block.
+// Receives a frame. False: nothing waits. A signal may interrupt even a call that does not block.
 inline bool receive_frame(void* socket, Frame& frame) {
   for (;;) {
     if (zmq_msg_recv(&frame.message, socket, ZMQ_DONTWAIT) >= 0) return true;
@@ -137,7 +137,7 @@ struct Transport::Impl {
   Refused refused;
   void* context;
   std::atomic<int> open_sockets{0};
-  // Shared by all servers of this transport.
+  // The limits on connections, shared by all servers of this transport.
   std::shared_ptr<Admission> admission = make_admission();
   std::unique_ptr<Socket> zap;
 };

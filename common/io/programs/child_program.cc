@@ -30,7 +30,7 @@ Result<Pipe> make_output_pipe() {
   return pipe;
 }
 
-// Everything that the child needs, prepared before the fork.
+// The data that the child needs, prepared before the fork.
 struct ChildPlan {
   std::vector<char*> words;  // ends with a null
   std::string refusal;       // the error if the program cannot be executed, before strerror's text

@@ -36,9 +36,9 @@ class ChildProgram {
   int errors() const { return errors_.get(); }
   // A pidfd: readable when the program has ended.
   int ended() const { return pidfd_.get(); }
-  // Sent to the whole group; not sent after reap() has returned an end.
+  // Sends a signal to the whole group; it is not sent after reap() has returned an end.
   void signal(int signal);
-  // nullopt: it still runs. Once it has ended, kills what is left of its group.
+  // How the program ended; nullopt: it still runs. Once it has ended, kills the rest of its group.
   std::optional<End> reap();
 
  private:

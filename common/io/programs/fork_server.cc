@@ -215,10 +215,10 @@ void become(const ForkOrder& order, Fd channel, char** argv, const ForkHooks& ho
 // The process for the next order; it waits until the order comes.
 class Spare {
  public:
-  // In the server: returns whether the fork worked. In the new process: returns its order, or ends
-  // the process.
+  // Forks. In the server: returns whether the fork worked. In the new process: returns its order,
+  // or ends the process.
   std::optional<ForkOrder> fork(char** argv, const ForkHooks& hooks);
-  // False: the process has ended.
+  // Takes an order. False: the process has ended.
   bool take(const std::string& order, const Fd& channel) const {
     return socket_ && send_to(socket_.get(), order, channel.get()).has_value();
   }
@@ -245,8 +245,8 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
     return std::nullopt;
   }
-  // Closes the server's descriptors: with its socket or that of an order open, others would not
-  // notice an end.
+  // Closes the server's descriptors: while its socket or the socket of an order is open here,
+  // others would not notice an end.
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) no_order();
   if (ours.get() != kChannelFd && ::dup3(ours.get(), kChannelFd, O_CLOEXEC) < 0) no_order();
@@ -262,7 +262,8 @@ std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
   return order;
 }
 
-// The process ends by itself when our end closes; it may be joining a cgroup.
+// Waits for the end of the spare process, which ends by itself when our end closes; it may be
+// joining a cgroup.
 void Spare::end() {
   socket_.reset();
   pollfd ended{process_.get(), POLLIN, 0};
@@ -282,7 +283,7 @@ std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
     if (bytes.empty()) break;
     if (!decode(bytes) || !channel) continue;
     bool is_taken = spare.take(bytes, channel);
-    if (!is_taken) {  // it was killed by someone else
+    if (!is_taken) {  // the process was killed by someone else
       if (const auto order = spare.fork(argv, hooks)) return order->words;
       is_taken = spare.take(bytes, channel);
     }

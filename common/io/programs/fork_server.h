@@ -21,15 +21,15 @@ namespace lockstep::io {
 
 struct ForkOrder {
   std::vector<std::string> words;  // the new process's command line, also shown in /proc
-  std::string log_path;            // its stdout and stderr, appended
+  std::string log_path;            // the file to which its stdout and stderr are appended
 };
 
 class ForkServer {
  public:
-  // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
-  // that a forked process's command line may take; the server is started with an argument of that
-  // many spaces, which the forked process overwrites. `timeout`: how long a new process may take to
-  // report its pid; generous, for a machine that swaps.
+  // Starts the server. `start`: a program that calls serve_forks() on its standard input.
+  // `longest`: the most bytes that a forked process's command line may take; the server is started
+  // with an argument of that many spaces, which the forked process overwrites. `timeout`: how long
+  // a new process may take to report its pid; generous, for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
                                                    Duration timeout = seconds(30));
   // The server ends when it notices that this end is closed; the processes it forked run on.
@@ -37,8 +37,9 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // From any thread. unavailable: the server has ended or does not answer; no process of this order
-  // runs or will run. Other errors are those of start_detached.
+  // Starts a process; from any thread. Returns unavailable if the server has ended or does not
+  // answer: then no process of this order runs or will run. Other errors are those of
+  // start_detached.
   Result<ProcessIdentity> fork(const ForkOrder& order) const;
   const ProcessIdentity& identity() const { return identity_; }
 

@@ -16,9 +16,8 @@ std::string kernel_on_killed(int pid);
 
 inline constexpr std::size_t kMaxKernelLine = 160;
 
-// For one record of /dev/kmsg ("6,339,5140900,-;TEXT", the third being microseconds since the
-// boot): its text, if it says that the process was killed and is not older than `since`; otherwise
-// "".
+// The text of a record of /dev/kmsg ("6,339,5140900,-;TEXT", the third being microseconds since the
+// boot), if it says that the process was killed and is not older than `since`; otherwise "".
 std::string killed_in_record(std::string_view record, int pid, Duration since);
 
 }  // namespace lockstep::io

@@ -17,7 +17,7 @@ namespace lockstep::io {
 
 namespace {
 
-// nullopt: the process has ended, or the kernel has no such files.
+// The children of a process; nullopt: it has ended, or the kernel has no such files.
 std::optional<std::vector<int>> children_of(int pid) {
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   const auto threads = list_directory(tasks);

@@ -13,9 +13,8 @@ std::vector<int> all_pids();
 // reparented, so it and its descendants are not found.
 std::vector<ProcessIdentity> descendants_of(int pid);
 
-// `pid` and its descendants, by the lists of children that the kernel keeps of each thread: the
-// rest of /proc is looked at only where the kernel has no such lists. What forks or ends meanwhile
-// may be missing.
+// `pid` and its descendants, from the kernel's lists of each thread's children; /proc is searched
+// only if the kernel has no such lists. Processes that fork or end meanwhile may be missing.
 std::set<int> family_of(int pid);
 
 }  // namespace lockstep::io

@@ -34,7 +34,7 @@ std::string look_up(const std::string& name, const std::string& path) {
                             char* const* environment, int in, int out, int err, int dies_with) {
   if (dies_with != 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != dies_with) ::_exit(127);  // that process ended before the line above
+    if (::getppid() != dies_with) ::_exit(127);  // the other process ended before the line above
   }
   ::dup2(in >= 0 ? in : ::open("/dev/null", O_RDONLY), 0);
   ::dup2(out, 1);
@@ -52,7 +52,7 @@ struct Stream {
   std::string* into;
 };
 
-// False: the time is up.
+// Reads the streams to their ends. False: the time is up.
 bool read_all(std::vector<Stream>& streams, Duration timeout, std::size_t max_output) {
   SystemClock clock;
   const Instant end = clock.now() + timeout;

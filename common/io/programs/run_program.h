@@ -14,12 +14,13 @@ namespace lockstep::io {
 struct ProgramOutput {
   int exit_code = 0;   // 128+n: signal n
   std::string text;    // standard output, at most `max_output` of it
-  std::string errors;  // standard error, the same
+  std::string errors;  // standard error, limited in the same way
 };
 
-// The first word is looked up in `path` (in the format of PATH) if it has no slash. Standard input
-// is /dev/null; the environment is ours. not_found: the program does not exist; unavailable: it was
-// killed because it took longer than `timeout`.
+// Runs a program and waits for its end. The first word is looked up in `path` (in the format of
+// PATH) if it has no slash. Standard input is /dev/null; the environment is ours. Returns not_found
+// if the program does not exist, and unavailable if it was killed because it took longer than
+// `timeout`.
 Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duration timeout,
                                   const std::string& path = "/usr/local/bin:/usr/bin:/bin");
 
@@ -34,8 +35,8 @@ struct ProgramOptions {
 Result<ProgramOutput> run_program(const std::vector<std::string>& words,
                                   const ProgramOptions& options);
 
-// A file without a name that holds `text` and is read from its start: for secrets and scripts that
-// become another program's standard input.
+// Makes a file without a name that has `text` and is read from its start: for secrets and scripts
+// that become another program's standard input.
 Result<Fd> memory_file(std::string_view text);
 
 }  // namespace lockstep::io

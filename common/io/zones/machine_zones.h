@@ -8,7 +8,7 @@
 
 namespace lockstep::io {
 
-// Only UTC where tzdata is not installed.
+// The machine's zones; only UTC if tzdata is not installed.
 std::shared_ptr<const TimeZones> system_time_zones();
 
 }  // namespace lockstep::io

@@ -152,7 +152,7 @@ Status refuse_too_large(const Snapshot& snapshot) {
   return {};
 }
 
-// If the cache cannot be written, only the next capture takes longer.
+// Saves the stat cache. If that fails, only the next capture takes longer.
 void save_cache(const CaptureOptions& options, const Scan& scan, const FileDigests& digests,
                 std::int64_t scanned_at_ns) {
   std::vector<StatCache::Row> rows;
@@ -208,8 +208,8 @@ void list_files(const Scan& found, const FileDigests& digests, std::int64_t sett
 
 namespace {
 
-// Fills in what each followed link adds, and a note if ignore files above the source exclude all of
-// it.
+// Fills in the files that each followed link adds, and a note if ignore files above the source
+// exclude all of it.
 void complete_report(Scan& found) {
   std::vector<FollowedLink>& links = found.report.followed;
   for (const ScannedFolder& folder : found.folders) {

@@ -24,10 +24,10 @@ struct FileRecord {
   std::string path;  // relative to the root
   Digest digest;
   std::uint64_t size = 0;
-  // A file that still has this identity still has the hashed content. Absent: the file had changed
-  // too recently to tell.
+  // The file's identity: while it is the same, the file has the hashed content. Absent: the file
+  // had changed too recently to tell.
   std::optional<FileIdentity> identity = std::nullopt;
-  // Where the blob's bytes begin in the file; if not 0, the blob is a piece of the file.
+  // The offset of the blob's bytes in the file; if not 0, the blob is a piece of the file.
   std::uint64_t offset = 0;
 };
 
@@ -39,18 +39,18 @@ struct DirectoryObject {
 struct Snapshot {
   Digest root;
   std::string directory;                 // absolute path of the captured directory, for people
-  std::shared_ptr<const io::Fd> opened;  // the same directory, to read its files
+  std::shared_ptr<const io::Fd> opened;  // the same directory, opened to read its files
   // Each digest once. Also blobs that could not be read from their files again later.
   std::vector<DirectoryObject> directories;
   std::vector<FileRecord> files;  // in tree order; a digest may occur several times
   std::vector<SkippedPath> skipped;
   CaptureReport report;
   std::uint64_t symlinks = 0;    // links that are links in the snapshot, too
-  std::uint64_t folders = 0;     // without the root
+  std::uint64_t folders = 0;     // the number of folders, without the root
   Bytes total;                   // the size of all files
   std::uint64_t files_read = 0;  // files that were hashed because the stat cache had no digest
   Bytes bytes_read;
-  // Visible files of an overlay's lower tree. They are in `root`, but not in `files`.
+  // Counts the visible files of an overlay's lower tree. They are in `root`, but not in `files`.
   std::uint64_t lower_files = 0;
   Bytes lower_total;
 };
@@ -60,11 +60,12 @@ class Selection;  // scanned.h
 struct TreeOptions {
   bool is_upper = false;           // the upper directory of an overlay: whiteouts take effect
   std::optional<LowerTree> lower;  // the lower tree of that overlay
-  bool is_growing = false;         // as in CaptureOptions
-  // For a file that changes during every read, its version in this tree is used. If this tree has
-  // none, the file is left out and listed. Absent: such a file is an error.
+  bool is_growing = false;         // the same option as in CaptureOptions
+  // The earlier tree whose version is used for a file that changes during every read. If this tree
+  // lacks the file, the file is left out and listed. Absent: such a file is an error.
   std::optional<LowerTree> previous = std::nullopt;
-  std::function<void(const std::string& path)> on_read = {};  // as in CaptureOptions
+  std::function<void(const std::string& path)> on_read = {};  // the same option as in
+                                                              // CaptureOptions
   Selection* selection = nullptr;  // null: everything. Not to be used with `lower`
 };
 

@@ -24,7 +24,7 @@ enum class Links { keep, follow };
 struct FollowedLink {
   std::string path;    // relative; a folder's ends with '/'
   std::string target;  // absolute
-  // false: it lies in another followed folder, which counts its files.
+  // False: the link's target lies in another followed folder, which counts its files.
   bool is_outermost = true;
   std::uint64_t files = 0;
   Bytes total;
@@ -32,10 +32,10 @@ struct FollowedLink {
 // A symlink that leads out of the tree and stayed, though links are followed.
 struct KeptLink {
   std::string path;
-  std::string target;  // as read
+  std::string target;  // the link's target as read
   std::string why;
 };
-// What a capture reports to people before it reads a file.
+// The counts that a capture reports to people before it reads a file.
 struct CaptureReport {
   std::vector<FollowedLink> followed;  // sorted by path
   std::vector<KeptLink> kept;
@@ -47,7 +47,7 @@ struct SkippedPath {
   // ".gitignore", "sub/.gitignore", "../.gitignore", ".amlignore"; "" = no pattern
   std::string source;
   int line = 0;
-  std::string pattern;  // as written; without a pattern, the reason ("a socket")
+  std::string pattern;  // the pattern as written; without a pattern, the reason ("a socket")
 };
 inline constexpr char kSocket[] = "a socket";
 
@@ -57,19 +57,20 @@ struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // false: $HOME and / are refused
   std::string own_files = {};       // Lockstep's home, which holds keys: never captured
-  // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
-  // listed. true: ignore rules count up to the root of the git repository that the folder lies in.
+  // Whether the folder is a source. false: ignore rules do not apply, .git is captured too, and
+  // unreadable entries are skipped and listed. true: ignore rules count up to the root of the git
+  // repository around the folder.
   bool is_source = true;
   Links links = Links::keep;
-  // Name of the one file to capture, which a symlink may lead to; the snapshot has it by this name.
-  // "": everything. Not for a source.
+  // The name of the one file to capture, which a symlink may lead to; the snapshot has it by this
+  // name. "": everything. Not for a source.
   std::string only = {};
   int hash_threads = 2;
   bool is_growing = false;       // files may grow: each is captured up to its size at the start
   bool skip_restless = false;    // leave out files that change during every read; false: an error
   bool skip_unreadable = false;  // leave out files that cannot be read; false: an error
-  // How many bytes of all files together may be holes, which use no disk but take time to read.
-  // Files beyond that are skipped and listed.
+  // The most bytes of holes in all files together; holes use no disk but take time to read. Files
+  // beyond that are skipped and listed.
   std::uint64_t most_holes = UINT64_MAX;
   // Called once, before a file is read, on the capturing thread.
   std::function<void(const CaptureReport& report)> on_scanned;

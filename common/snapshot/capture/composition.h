@@ -14,12 +14,13 @@ namespace lockstep::snapshot {
 
 class Composition {
  public:
-  // `below`: the place of the capture in the tree, "" or "a/b". Folders at the same place are
+  // Adds a capture. `below`: its place in the tree, "" or "a/b". Folders at the same place are
   // merged.
   void add(const Snapshot& captured, const std::string& below);
 
-  // The root's digest and all folders. It has no files: they are those of the captures. conflict:
-  // two captures have different entries of one name. `root`: for people, and to read files again.
+  // Makes the snapshot: the root's digest and all folders, but no files, which the captures have.
+  // Returns conflict if two captures have different entries of one name. `root`: for people, and to
+  // read files again.
   Result<Snapshot> finish(const std::string& root);
 
  private:

@@ -26,7 +26,7 @@ class ContentTaker {
   // Reserves memory for this many bytes. May wait until there is room. False: there is none, and
   // the file is only hashed.
   virtual bool make_room(std::uint64_t bytes) = 0;
-  virtual void give_back(std::uint64_t bytes) = 0;               // unused room of make_room()
+  virtual void give_back(std::uint64_t bytes) = 0;  // returns unused room of make_room()
   virtual void take(const Digest& digest, Content content) = 0;  // uses room of make_room()
 };
 

@@ -13,7 +13,7 @@ namespace lockstep::snapshot {
 // The value of SkippedPath::pattern for such folders.
 inline constexpr char kDownloaded[] = "downloaded by lockstep";
 
-// False: the folder cannot be marked.
+// Marks a folder as downloaded. False: the folder cannot be marked.
 bool mark_downloaded(const std::string& folder, const std::string& owner);
 
 // Marks the folder `to` as `from` is, if that is marked.

@@ -11,10 +11,10 @@
 namespace lockstep::snapshot {
 namespace {
 
-// With fewer names, the work is done before a thread has started.
+// The least number of names for threads; with fewer, the work is done before a thread has started.
 constexpr std::size_t kWorthThreads = 1'000;
 constexpr std::size_t kMaxWaiting = 32;  // each waiting folder holds a descriptor
-constexpr unsigned kMaxThreads = 3;      // in addition to the walk's own thread
+constexpr unsigned kMaxThreads = 3;      // the most threads besides the walk's own
 
 void stat_all(FolderToStat& folder) {
   folder.files.reserve(folder.names.size());
@@ -69,7 +69,7 @@ void FolderStats::serve() {
   while (FolderToStat* const folder = next(true)) stat_all(*folder);
 }
 
-// Null: no folder is waiting; with `wait`, none will come.
+// Takes the next folder. Null: no folder is waiting; with `wait`, none will come.
 FolderToStat* FolderStats::next(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) changed_.wait(lock, [this] { return leaving_ || !waiting_.empty(); });

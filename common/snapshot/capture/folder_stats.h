@@ -21,7 +21,7 @@ struct FolderToStat {
   std::size_t index = 0;  // index in Scan::folders
   io::Fd fd;              // closed when `odd` stays empty
   std::vector<std::string> names;
-  // Filled in, in the order of the names:
+  // The results, in the order of the names:
   std::vector<ScannedFile> files;
   std::vector<std::string> odd;  // names that cannot be statted or are not regular files
 };
@@ -33,7 +33,7 @@ class FolderStats {
   FolderStats(const FolderStats&) = delete;
   FolderStats& operator=(const FolderStats&) = delete;
 
-  // Another thread does it, or the calling one when the others have enough to do.
+  // Adds a folder. Another thread reads it, or the calling one when the others have enough to do.
   void add(FolderToStat folder);
   // Waits for all added folders and returns them in order. Call it once.
   std::deque<FolderToStat> finish();

@@ -17,7 +17,7 @@
 
 namespace lockstep::snapshot {
 
-// One file that the stat cache does not know.
+// A file that the stat cache does not know.
 struct ToHash {
   std::size_t folder = 0, file = 0;
 };
@@ -41,9 +41,10 @@ class Hasher {
     ToHash item;
     int errnum = 0;
   };
-  // False: with the holes of this file, all holes together would exceed CaptureOptions::most_holes.
+  // Whether the holes of a file may be read. False: all holes together would exceed
+  // CaptureOptions::most_holes.
   bool may_read_holes(std::uint64_t holes);
-  // One reading of a file, from its beginning to its end.
+  // A reading of a file, from its beginning to its end.
   struct Reading {
     Digest digest;
     std::uint64_t size = 0;
@@ -53,7 +54,7 @@ class Hasher {
   Status hash(const ToHash& item, std::string& buffer);
   Status accept(const ToHash& item, const FileIdentity& identity, std::uint32_t mode,
                 Reading reading);
-  // These return 0, or the errno of the failed call.
+  // The three reads of a file return 0, or the errno of the failed call.
   int read(int fd, std::string& buffer, std::uint64_t size, Reading& reading);
   int read_and_keep(int fd, std::uint64_t size, Reading& reading);
   int read_and_hash(int fd, std::string& buffer, std::uint64_t most, Reading& reading);

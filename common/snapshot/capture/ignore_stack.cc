@@ -22,8 +22,9 @@ Status IgnoreStack::push(int fd, const std::string& folder, const std::string& n
   return {};
 }
 
-// A person who names a folder wants its contents, even if the repository ignores the folder
-// (build/), or ignores a whole home directory as repositories of settings do.
+// Reads the repository's ignore files. A person who names a folder wants its contents, even if the
+// repository ignores the folder (build/), or ignores a whole home directory as repositories of
+// settings do.
 void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   auto repository = find_repository(directory_);
   if (!repository) return;
@@ -40,7 +41,8 @@ void IgnoreStack::read_repository(std::vector<std::string>& notes) {
   files_ = std::move(repository->files);
 }
 
-// Of the ignore files with a matching pattern, the innermost decides.
+// Finds the pattern that decides. It is in the innermost of the ignore files that have a matching
+// pattern.
 std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool is_directory) const {
   std::string whole;
   if (!below_.empty()) whole = below_ + path;
@@ -54,8 +56,8 @@ std::optional<SkippedPath> IgnoreStack::matching(const std::string& path, bool i
   return std::nullopt;
 }
 
-// As in git: a tracked file is never ignored. In an ignored folder every untracked file is ignored,
-// whatever other patterns match it.
+// Whether a path is left out. As in git, a tracked file is never ignored, and in an ignored folder
+// every untracked file is ignored, whatever other patterns match it.
 bool IgnoreStack::leaves_out(const std::string& path, bool is_directory,
                              std::vector<SkippedPath>& skipped, std::vector<std::string>& notes) {
   const bool is_inside = entered_ && path.starts_with(entered_->path);

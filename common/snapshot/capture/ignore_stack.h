@@ -1,7 +1,7 @@
 #pragma once
-// The ignore files that apply to the folder which a walk is in: those of the repository above the
-// tree, then those of the tree from its root down. No pattern of them leaves out a file that git
-// tracks. An `.amlignore` in the root replaces all of that. Reads ignore files and git's index
+// The ignore files that apply to the folder which a walk is in: first the files of the repository
+// above the tree, then the files of the tree from its root down. No pattern leaves out a file that
+// git tracks. An `.amlignore` in the root replaces all of them. Reads ignore files and git's index
 // only.
 
 #include <optional>
@@ -20,8 +20,9 @@ class IgnoreStack {
   // `directory`: the tree's root, absolute and without symlinks.
   explicit IgnoreStack(std::string directory) : directory_(std::move(directory)) {}
 
-  // Call it for the root (`folder` is "") first. `holds`: whether the folder has an entry of this
-  // name. `notes` gets a line for each ignore file above the tree that does not count.
+  // Enters a folder; call it for the root (`folder` is "") first. `holds`: whether the folder has
+  // an entry of this name. `notes` gets a line for each ignore file above the tree that does not
+  // count.
   template <typename Holds>
   Status enter(int fd, const std::string& folder, const Holds& holds,
                std::vector<std::string>& notes) {
@@ -59,7 +60,7 @@ class IgnoreStack {
   std::vector<IgnoreFile> files_;
   bool has_amlignore_ = false;
   TrackedFiles tracked_;
-  std::optional<Entered> entered_;  // the last one
+  std::optional<Entered> entered_;  // the last entered folder
 };
 
 }  // namespace lockstep::snapshot

@@ -1,8 +1,8 @@
 #pragma once
-// Where the symlinks of a source tree lead, and how each is captured: it stays, it becomes a
-// relative one, or its target is captured in its place. Resolves paths and stats them with the
-// rights of this process, and reads nothing else. Only for trees of the user who submits, on that
-// user's machine: a daemon that captures what ranks wrote must never follow their links.
+// Decides how each symlink of a source tree is captured: it stays, becomes a relative one, or its
+// target is captured in its place. It only resolves paths and stats them, with the rights of this
+// process. Only for trees of the user who submits, on that user's machine: a daemon that captures
+// what ranks wrote must never follow their links.
 //
 // A tree has a top for its root, and one more for each followed folder that the walk is in: a link
 // that stays below its innermost top works on every node, since the whole top is there.
@@ -13,7 +13,7 @@
 namespace lockstep::snapshot {
 
 struct Top {
-  std::string tree;  // in the tree: "" or "data/"
+  std::string tree;  // the path in the tree: "" or "data/"
   std::string real;  // on this machine: absolute, without symlinks
 };
 
@@ -29,7 +29,7 @@ class LinkRules {
   // `own_files`: Lockstep's home, "" if there is none; `home`: the user's home directory, or "".
   LinkRules(const std::string& root, const std::string& own_files, const std::string& home);
 
-  // What to do with a link in the folder `folder` ("" or "a/b/") of the innermost top.
+  // Decides about a link in the folder `folder` ("" or "a/b/") of the innermost top.
   LinkAction judge(const std::string& folder, const std::string& name,
                    const std::string& target) const;
 

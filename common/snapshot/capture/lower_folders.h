@@ -16,7 +16,7 @@ class LowerFolders {
   // `lower` may be null: there is no lower tree. Both must outlive this object.
   LowerFolders(const Scan& upper, const LowerTree* lower);
 
-  // `directory` holds the upper entries of folder `index`. Adds the visible lower entries to it.
+  // Adds the visible lower entries to `directory`, which has the upper entries of folder `index`.
   void show_through(std::size_t index, Directory& directory);
 
   std::uint64_t files() const { return files_; }  // added files, with those in added folders

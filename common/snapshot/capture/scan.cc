@@ -101,8 +101,8 @@ Status Scanner::run() {
   return take_stats();
 }
 
-// For a source, many files at once are examined beside the walk. Other trees are read with the
-// rights of the calling thread only.
+// Adds the files of a folder. For a source, many files at once are examined beside the walk. Other
+// trees are read with the rights of the calling thread only.
 Status Scanner::add_files(std::size_t index, int fd, std::vector<Name> names) {
   io::Fd copy;
   if (options_.is_source && names.size() >= kManyFiles) copy.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
@@ -220,7 +220,8 @@ Status Scanner::take_folder(std::size_t index, const io::Fd& folder, const std::
   return {};
 }
 
-// If a download is the source itself, or a link leads to it, its folders are marked, too.
+// Whether a folder is a download that is left out. If a download is the source itself, or a link
+// leads to it, its folders are marked, too.
 bool Scanner::is_left_download(const io::Fd& folder) const {
   const auto owner = downloaded_from(folder.get());
   return owner && owner != named_download_;
@@ -240,8 +241,8 @@ bool Scanner::is_selected_folder(const std::string& path) {
   return selected;
 }
 
-// A folder that was only entered to find selected files, and has none, is dropped. It is the last
-// one, because what it held was dropped before.
+// Drops a folder that was only entered to find selected files, and has none. It is the last one,
+// because its content was dropped before.
 void Scanner::drop_if_empty(std::size_t index, std::size_t child, const struct stat& info) {
   const ScannedFolder& folder = out_.folders[child];
   const bool is_empty = folder.files.empty() && folder.links.empty() && folder.folders.empty();

@@ -1,7 +1,7 @@
 #pragma once
 // Lists a source directory: every folder, file and symlink that belongs to the snapshot, with one
-// stat each. It reads no files except ignore files (those of the repository around a source, too),
-// and hashes nothing.
+// stat each. It reads no files except ignore files (also of the repository around a source), and
+// hashes nothing.
 
 #include <string>
 
@@ -12,7 +12,7 @@
 namespace lockstep::snapshot {
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});
-// `root` is open; `directory` is its name for people.
+// Scans a folder. `root` is open; `directory` is its name for people.
 Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options);
 
 }  // namespace lockstep::snapshot

@@ -53,8 +53,8 @@ Status Scanner::follow_to_file(std::size_t index, const std::string& name,
   return {};
 }
 
-// A pattern for folders ("data/") does not match the link itself, but matches the folder that
-// replaces it.
+// Follows a link to a folder. A pattern for folders ("data/") does not match the link itself, but
+// matches the folder that replaces it.
 Status Scanner::follow_to_folder(std::size_t index, const std::string& name,
                                  const std::string& real, int depth) {
   const std::string path = out_.folders[index].path + name;

@@ -32,8 +32,8 @@ struct ScannedFolder {
   std::vector<ScannedLink> links;
   std::vector<std::size_t> folders;   // indexes in Scan::folders, all larger than its own
   std::vector<std::string> restless;  // filled by capture: files that changed during every read
-  // In an overlay's upper directory: the names of deleted entries of the lower directory
-  // (whiteouts). `opaque`: all of them are deleted.
+  // The names of deleted entries of the lower directory (whiteouts), in an overlay's upper
+  // directory. `opaque`: all of them are deleted.
   std::vector<std::string> whiteouts;
   bool opaque = false;
   int followed = -1;  // the outermost link in Scan::report that it was reached through; -1: none
@@ -43,7 +43,7 @@ struct Scan {
   io::Fd root;
   std::vector<ScannedFolder> folders;  // [0] is the root
   std::vector<SkippedPath> skipped;
-  CaptureReport report;  // its links in the order in which they were met
+  CaptureReport report;  // its links are in the order in which the walk met them
 };
 
 // Selects entries of a tree. An entry that is not selected is neither read nor listed as skipped.
@@ -57,8 +57,8 @@ class Selection {
 };
 
 struct ScanOptions {
-  // false: every entry belongs to the tree, also .git and ignored ones, and unreadable entries are
-  // skipped and listed.
+  // whether the tree is a source; false: every entry belongs to it, also .git and ignored ones, and
+  // unreadable entries are skipped and listed.
   bool is_source = true;
   bool is_upper = false;  // upper directory of an overlay: record whiteouts and opaque folders
   std::string left_out;   // a directory that is never entered, wherever it is found; "" = none

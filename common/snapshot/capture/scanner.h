@@ -1,6 +1,6 @@
 #pragma once
-// One walk of scan(): inside of scan.h, for its two files. The walk is in scan.cc, symlinks are in
-// scan_links.cc.
+// One walk of scan(), internal to scan.h and its two files: scan.cc has the walk, scan_links.cc the
+// symlinks.
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -59,16 +59,16 @@ class Scanner {
   bool is_selected(const std::string& path, const struct stat& info);
   bool is_selected_folder(const std::string& path);
   void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
-  // An entry that cannot be read: fails the scan, or is skipped and listed.
+  // Handles an entry that cannot be read: fails the scan, or skips and lists it.
   Status unreadable(std::string_view what, const std::string& path);
-  // The same for what a snapshot cannot hold.
+  // An entry that a snapshot cannot hold: fails the scan, or is skipped and listed.
   Status unsupported(const std::string& path, const std::string& why);
   Error cannot(std::string_view what, const std::string& path) const;
 
   const std::string directory_;
   const ScanOptions options_;
   Scan& out_;
-  struct stat left_out_ {};  // all zero: nothing
+  struct stat left_out_ {};  // all zero: nothing is left out
   IgnoreStack ignores_;
   std::optional<LinkRules> links_;                                   // absent: links stay
   std::vector<std::pair<std::size_t, ScannedFile>> followed_files_;  // folder, file

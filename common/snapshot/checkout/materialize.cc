@@ -247,8 +247,8 @@ Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t 
   return {};
 }
 
-// Children before parents. Only we can enter the top folder, so its future owner has changed
-// nothing.
+// Applies modes, children before parents. Only we can enter the top folder, so its future owner has
+// changed nothing.
 Status Writer::apply_late_modes(int target) {
   std::sort(late_modes_.begin(), late_modes_.end(),
             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
@@ -260,7 +260,8 @@ Status Writer::apply_late_modes(int target) {
   return {};
 }
 
-// A folder that was there before may be another user's, who may have it open.
+// Closes a folder to others. If it was there before, it may be another user's, who may have it
+// open.
 Status close_to_others(int folder, const std::string& directory) {
   struct stat info {};
   if (::fstat(folder, &info) != 0) return errno_error(errno, "cannot stat " + directory);

@@ -56,13 +56,13 @@ class TreeCache {
 
   struct Tree {
     std::string path;
-    std::string found_as;  // what get() returned; not `path` if the tree was set aside
+    std::string found_as;  // the path that get() returned; not `path` if the tree was set aside
     Digest root;
     Instant last_used;
   };
   Result<std::vector<Tree>> list() const;
-  // False: the tree was asked for within `in_use_for`, so it stays. The caller must know that no
-  // part uses it.
+  // Removes a tree. False: the tree was asked for within `in_use_for`, so it stays. The caller must
+  // know that no part uses the tree.
   Result<bool> remove_unless_used(const Tree& tree, Duration in_use_for);
 
  private:

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::string_view kBootFile = "boot";
 constexpr std::string_view kBuilding = "building-";
-constexpr std::string_view kForAll = ".all", kDamaged = ".damaged-";  // suffixes of names
+// suffixes of the names of trees
+constexpr std::string_view kForAll = ".all", kDamaged = ".damaged-";
 
 std::string name_of(const Digest& root, const MaterializeOptions& options) {
   if (options.for_all) return root.hex() + std::string(kForAll);
@@ -31,7 +32,8 @@ std::string name_of(const Digest& root, const MaterializeOptions& options) {
   return is_ours ? root.hex() : fmt::format("{}.{}", root.hex(), owner.uid);
 }
 
-// The folder's modification time says when the tree was used last. False: there is no such tree.
+// Sets the folder's modification time, which records the last use of the tree. False: the tree does
+// not exist.
 bool touch(const std::string& path) {
   return ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -42,7 +44,7 @@ bool is_file(const std::filesystem::directory_entry& entry, const FileIdentity& 
          info.st_ino == file.inode;
 }
 
-// A tree that cannot be read may have the file.
+// Whether a tree may have the file; one that cannot be read may.
 bool has_file(const std::string& tree, const FileIdentity& file) {
   namespace fs = std::filesystem;
   std::error_code failed;
@@ -73,7 +75,8 @@ TreeCache::~TreeCache() = default;
 Result<std::unique_ptr<TreeCache>> TreeCache::open(const std::string& folder) {
   auto impl = std::make_unique<Impl>();
   impl->folder = folder;
-  // Closed to other accounts: the folder has trees of several users, and nobody may change one.
+  // The folder is closed to other accounts: it has trees of several users, and nobody may change
+  // one.
   TRY(io::make_directories(folder, 0700));
   const std::string boot_path = fmt::format("{}/{}", folder, kBootFile);
   const std::string boot = io::current_boot().value;
@@ -100,7 +103,7 @@ Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
   std::unique_lock lock(impl_->mutex);
   for (;;) {
     if (touch(path)) return path;
-    // When a build by another thread failed, one of those that waited tries again.
+    // When a build by another thread failed, one of the waiting threads tries again.
     if (impl_->building.insert(path).second) break;
     impl_->changed.wait(lock, [&] { return impl_->building.count(path) == 0; });
   }
@@ -145,7 +148,7 @@ Result<std::vector<TreeCache::Tree>> TreeCache::list() const {
   return trees;
 }
 
-// Renamed first, under the lock that protects finding it.
+// Renames the tree first, under the lock that protects finding it.
 Result<bool> TreeCache::remove_unless_used(const Tree& tree, Duration in_use_for) {
   std::string beside;
   {
@@ -185,7 +188,7 @@ Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest&
   return done.error();
 }
 
-// `first`: the first of the damaged files that the tree may have.
+// Moves the tree to its place. `first`: the first of the damaged files that the tree may have.
 Status TreeCache::Impl::put_there(const std::string& beside, const std::string& path,
                                   std::size_t first) {
   std::lock_guard guard(mutex);

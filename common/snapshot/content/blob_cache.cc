@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kVerifiedAtOnce = 1u << 20;
 
-// Without the time of change of names and modes, since links are made and removed.
+// The identity of a file, without the time of change of names and modes, since links are made and
+// removed.
 FileIdentity identity_of(const struct stat& info) {
   FileIdentity file;
   file.device = info.st_dev;
@@ -41,7 +42,7 @@ Error not_here(const Digest& digest) {
 
 }  // namespace
 
-// If the machine stopped before a file was synced, the file may hold anything.
+// Opens a cache. If the machine stopped before a file was synced, the file may have any content.
 Status BlobStore::Impl::open_cache() {
   const std::string path = root + "/boot";
   const std::string boot = io::current_boot().value;
@@ -155,8 +156,8 @@ Result<BlobFileReader> BlobStore::Impl::open_file(const Digest& digest) {
   return file;
 }
 
-// An ordinary write changes the file's time, so its damage is found here. Other damage is found
-// when the blob is read through stream(), or by the next process.
+// Verifies a blob. An ordinary write changes the file's time, so its damage is found here. Other
+// damage is found when the blob is read through stream(), or by the next process.
 Status BlobStore::Impl::verify(const Digest& digest, const BlobFileReader& file) {
   const auto now = identity_of(file.fd());
   {

@@ -24,7 +24,7 @@ struct BadBlob {
 
 class BlobCheck {
  public:
-  // conflict: the store is in use.
+  // Opens the store for a check; returns conflict if it is in use.
   static Result<std::unique_ptr<BlobCheck>> open(const std::string& root);
 
   // Reads and hashes all blobs below the tree that were not checked before.
@@ -32,7 +32,7 @@ class BlobCheck {
   std::uint64_t checked() const { return seen_.size(); }
   // Blobs that no checked tree refers to.
   Result<std::vector<Digest>> others() const;
-  Result<std::vector<std::string>> leftovers() const;  // paths of incomplete uploads
+  Result<std::vector<std::string>> leftovers() const;  // the paths of incomplete uploads
 
   // Moves a blob that does not match its digest to <root>/bad/, so that it counts as missing.
   // Returns its new path.

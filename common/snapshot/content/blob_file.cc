@@ -15,7 +15,7 @@
 namespace lockstep::snapshot {
 namespace {
 
-// Stored in the byte order of memory, like the packs.
+// The header of a file, stored in the byte order of memory, like the packs.
 struct FileHeader {
   std::uint64_t magic = 0x314253504b534c4c;  // "LLSKPSB1": Lockstep blob, version 1
   std::uint64_t total_size = 0;
@@ -28,7 +28,7 @@ std::uint64_t check_of(const FileHeader& header) {
   return word_hash({reinterpret_cast<const char*>(&header), offsetof(FileHeader, check)});
 }
 
-// After this many bytes the disk begins to write, while the rest still arrives.
+// The number of bytes after which the disk begins to write, while the rest still arrives.
 constexpr std::uint64_t kSyncedAtOnce = 8u << 20;
 
 struct TableRow {

@@ -1,9 +1,9 @@
 #pragma once
-// One larger blob in one file. In pieces: a header, the pieces in the order of their arrival, and
-// at the end a table of the pieces. Each piece is compressed separately or not at all, so that it
-// can be sent as it is stored. Whole: the bytes of the blob and nothing else, without blocks of
-// zeros. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves the file
-// to its final place.
+// One larger blob in one file. In pieces, the file has a header, the pieces in the order of their
+// arrival, and at the end a table of the pieces. Each piece is compressed separately or not at all,
+// so that it can be sent as it is stored. Whole, it has the bytes of the blob alone, without blocks
+// of zeros. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves the
+// file to its final place.
 
 #include <cstdint>
 #include <map>
@@ -60,21 +60,21 @@ class BlobFileWriter {
   const BlobLayout layout_;
   std::uint64_t raw_bytes_ = 0;  // raw bytes received
   std::uint64_t end_ = 0;        // the end of the file
-  // In pieces: the disk was told to write everything before this offset.
+  // In pieces: everything before this offset is being written to the disk.
   std::uint64_t sync_from_ = 0;
   std::uint64_t hashed_ = 0;  // length of the hashed prefix in raw bytes
   Sha256 hash_;
-  std::map<std::uint64_t, Stored> pieces_;  // by raw offset
+  std::map<std::uint64_t, Stored> pieces_;  // the stored pieces by raw offset
 };
 
 class BlobFileReader {
  public:
-  // not_found; corrupt when the header or the table is damaged.
+  // Opens a file; returns not_found, or corrupt if the header or the table is damaged.
   static Result<BlobFileReader> open(const std::string& path,
                                      BlobLayout layout = BlobLayout::pieces);
   std::uint64_t total_size() const { return total_size_; }
   int fd() const { return fd_.get(); }
-  // `offset` is a multiple of kMaxPieceBytes below the size.
+  // Reads a piece. `offset` is a multiple of kMaxPieceBytes below the size.
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
 
  private:

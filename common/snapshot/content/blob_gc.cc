@@ -116,7 +116,7 @@ bool BlobCollection::is_tree_leased(const LeasedTree& tree) const {
   return is_leased(tree.asked, leases_.brief) || is_leased(tree.reported, leases_.brief);
 }
 
-// The job may name the blob again soon, so it is kept for a moment.
+// Whether a blob is kept for its asker: the job may name it again soon.
 bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touched) const {
   const auto released = released_blobs_.find(digest);
   const bool is_released = released != released_blobs_.end() &&
@@ -126,7 +126,7 @@ bool BlobCollection::is_kept_for_asker(const Digest& digest, const Touched& touc
                    is_released ? std::min(leases_.released, leases_.lasting) : leases_.lasting);
 }
 
-// A report that came before a tree's release does not keep it.
+// The leased trees. A report that came before a tree's release does not keep it.
 std::vector<Digest> BlobCollection::leased_trees() {
   std::vector<Digest> leased;
   std::lock_guard guard(store_.impl_->gc_mutex);
@@ -164,7 +164,7 @@ void BlobCollection::condemn_unleased(const std::vector<Digest>& all) {
     const bool is_released = released_blobs_.count(digest) != 0;
     more_soon_ = more_soon_ || (!is_lasting && (is_brief || (is_askers && is_released)));
   }
-  // While leases from the opening count, blobs that have come since then stay remembered.
+  // While leases from the opening count, blobs that have come since then stay in the list.
   std::erase_if(impl.touched, [&](const auto& item) {
     return !is_touched(item.second) && !(fresh && item.second.has_come);
   });
@@ -207,7 +207,7 @@ Result<Collected> BlobCollection::sweep() {
   }
   Collected collected;
   for (const Digest& digest : doomed) {
-    // A sender either finds the blob spared before this, or missing after it.
+    // A sender finds the blob spared before this, or missing after it.
     std::lock_guard guard(impl.gc_mutex);
     if (stopped_) return make_error(ErrorCode::unavailable, "the collection was stopped");
     if (impl.condemned.count(digest) == 0) continue;

@@ -24,8 +24,8 @@ namespace lockstep::snapshot {
 struct LeasedTree;
 struct Touched;
 
-// How long a blob of a released tree stays after its job last sent or asked for it: it may be in
-// what the job names next.
+// The time for which a blob of a released tree stays after its job last sent or asked for it: the
+// job's next tree may have it.
 inline constexpr Duration kReleasedLease = seconds(10);
 
 struct Collected {
@@ -49,7 +49,7 @@ class BlobCollection {
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
       : store_(store), leases_(leases), since_opened_(since_opened) {}
-  // If the collection is not finished, the blobs that it condemned stay.
+  // The blobs that an unfinished collection condemned stay.
   ~BlobCollection();
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
@@ -68,10 +68,10 @@ class BlobCollection {
   Status mark(const std::vector<Digest>& trees);
   // Returns how many blobs are condemned now.
   Result<std::size_t> condemn();
-  // `trees`: all trees that are referred to now. Condemned blobs below them are kept after all.
+  // Keeps condemned blobs below `trees`, all trees that are referred to now.
   Status spare(const std::vector<Digest>& trees);
   Result<Collected> sweep();
-  // From any thread: a call in progress ends soon with `unavailable`.
+  // Ends a call in progress soon with `unavailable`. From any thread.
   void stop() { stopped_ = true; }
 
  private:

@@ -105,7 +105,8 @@ Status PackSet::load(const std::string& path, bool cut) {
   return {};
 }
 
-// After a crash of the machine, the bytes after the last commit mark may be anything.
+// The end of the verified records. After a crash of the machine, the bytes after the last commit
+// mark may be anything.
 std::uint64_t PackSet::verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
                                     std::uint64_t trusted, std::uint64_t end) const {
   std::string data;
@@ -180,8 +181,8 @@ Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint3
                   compressed, offset};
 }
 
-// A full pack is made durable before the next one starts, because synced_ covers the last pack
-// only.
+// Starts a pack. A full pack is made durable before the next one starts, because synced_ covers the
+// last pack only.
 Status PackSet::start_pack() {
   if (!packs_.empty() && !sealed_ && io::disk::fdatasync(packs_.back().fd->get()) != 0)
     return cut_back(packs_.size() - 1, synced_, errno);

@@ -31,17 +31,17 @@ struct PackedBlob {
 
 class PackSet {
  public:
-  // `cut`: cut off records that a crash left unfinished; false: only ignore them.
+  // Opens the packs. `cut`: cut off records that a crash left unfinished; false: only ignore them.
   static Result<std::unique_ptr<PackSet>> open(const std::string& folder, bool cut = true);
 
   bool has(const Digest& digest) const;
   std::optional<std::uint64_t> size(const Digest& digest) const;
-  Result<PackedBlob> read(const Digest& digest) const;  // not_found
-  // `raw_size` <= kPackedBytes. The caller has verified the digest.
+  Result<PackedBlob> read(const Digest& digest) const;  // not_found: the pack does not have it
+  // Adds a blob. `raw_size` <= kPackedBytes. The caller has verified the digest.
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
-  // After an error, the records that it should have made durable are removed from the index and the
-  // files. Those blobs must be appended again.
+  // Makes all records durable. After an error, the records that it should have made durable are
+  // removed from the index and the files. Those blobs must be appended again.
   Status sync();
   bool dirty() const;
   std::uint64_t cut_backs() const {  // how many syncs failed
@@ -66,7 +66,7 @@ class PackSet {
   };
   struct Pack {
     std::string path;
-    std::shared_ptr<io::Fd> fd;  // null: reclaimed
+    std::shared_ptr<io::Fd> fd;  // null: the pack was reclaimed
   };
 
   explicit PackSet(std::string folder) : folder_(std::move(folder)) {}
@@ -78,19 +78,20 @@ class PackSet {
     std::uint64_t bytes = 0;  // the size of its file
   };
   std::vector<Sparse> sparse_packs() const;
-  using Moved = std::vector<std::pair<Digest, Location>>;  // with their old locations
+  using Moved = std::vector<std::pair<Digest, Location>>;  // the moved blobs, with their old
+                                                           // locations
   Status move_out(std::size_t pack, Moved* moved);         // moves used records to the last pack
   void put_back(const Moved& moved);
   Status cut_back(std::size_t pack, std::uint64_t from, int error);
   Result<std::uint64_t> rewrite(std::size_t pack);  // move_out(), then removes the pack's file
   Status start_pack();
   Status write_at_end(std::string_view record);
-  // The caller holds append_mutex_.
+  // Writes a record. The caller holds append_mutex_.
   Result<Location> write_record(const Digest& digest, std::uint32_t raw_size, bool compressed,
                                 std::string_view data);
 
   const std::string folder_;
-  mutable std::shared_mutex index_mutex_;  // packs_, index_
+  mutable std::shared_mutex index_mutex_;  // guards packs_ and index_
   std::vector<Pack> packs_;
   std::unordered_map<Digest, Location> index_;
   mutable std::mutex append_mutex_;  // end_, synced_, next_number_; taken before index_mutex_

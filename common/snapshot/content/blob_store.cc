@@ -129,8 +129,8 @@ std::string_view remedy(std::string_view cause) {
 
 }  // namespace
 
-// Errors of the disk name the store and the cause, not the file: each try uses another file name,
-// and the message for those who wait should stay the same.
+// Puts the store's name before an error of the disk. It tells the cause, not the file: each try
+// uses another file name, and the message for waiting users should stay the same.
 Error BlobStore::Impl::named(Error error) const {
   const bool is_of_disk =
       error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::io ||
@@ -185,7 +185,7 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   if (added && !file.complete()) return false;
   if (added) added = file.finish();
   if (added) added = move_into_place(piece.digest, file);
-  // Erased after an error, too: a failed upload starts over.
+  // The upload is erased after an error, too: a failed upload starts over.
   uploads.erase(found);
   if (!added) return added.error();
   has_come(piece.digest);
@@ -255,8 +255,8 @@ Status BlobStore::sync() {
 
 std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
-// A blob whose bytes do not match its digest counts as missing, and trees that need it count as
-// incomplete.
+// Removes a blob from the index. A blob whose bytes do not match its digest counts as missing, and
+// trees that need it count as incomplete.
 void BlobStore::Impl::forget(const Digest& digest) {
   const auto linked = linked_file(digest);
   (void)remove(digest);
@@ -338,8 +338,8 @@ Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digest
     std::vector<Digest> lacking;
     for (const Digest& digest : digests) {
       impl_->touch(digest, lease,
-                   // Touched before the check, so that blobs that are reported as present stay for
-                   // a while.
+                   // The blobs are touched before the check, so that blobs that are reported as
+                   // present stay for a while.
                    asker);
       if (!has(digest)) lacking.push_back(digest);
     }

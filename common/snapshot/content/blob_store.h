@@ -49,39 +49,39 @@ struct BlobWanted {
 // the asker asks again when it needs the blob, and sends it again if it is gone.
 enum class Lease { lasting, brief };
 
-// Who sends or asks for blobs: a number for a running job that sends its outputs so far; 0:
-// anything else. While only one such job has touched a blob, the blob belongs to it, and is removed
-// soon after the job has replaced it by a newer version (BlobCollection::release).
+// The sender or asker of blobs: a number for a running job that sends its outputs so far; 0: any
+// other. While only one such job has touched a blob, the blob belongs to it, and is removed soon
+// after the job has replaced it by a newer version (BlobCollection::release).
 using Asker = std::uint64_t;
 
 class BlobStore {
  public:
-  // look: opening changes no existing file. cache: a blob that is lost in a power cut can be
-  // fetched again, so larger blobs are durable only after sync(); they are stored whole (see
-  // link()).
+  // How the store is opened. look: opening changes no existing file. cache: a blob that is lost in
+  // a power cut can be fetched again, so larger blobs are durable only after sync(); they are
+  // stored whole (see link()).
   enum class Mode { use, look, cache };
-  // Makes the store if it does not exist. conflict: another process has it open. unsupported: a
-  // newer version made it.
+  // Opens the store, and makes it if it does not exist. Returns conflict if another process has it
+  // open, and unsupported if a newer version made it.
   static Result<std::unique_ptr<BlobStore>> open(const std::string& root, Mode mode = Mode::use);
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
   BlobStore& operator=(const BlobStore&) = delete;
 
   bool has(const Digest& digest) const;  // false for condemned blobs (blob_gc.h)
-  std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
+  std::optional<std::uint64_t> size(const Digest& digest) const;  // in raw bytes
 
   // The error text of put() on a full disk. It is the same at each call.
   std::string no_space() const;
 
-  // Returns those of `digests` that are not in the store. The others are durable.
+  // Returns the `digests` that are not in the store. The others are durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                       Lease lease = Lease::lasting, Asker asker = 0);
-  // What is missing from the tree below `root`: directories, and blobs that the present directories
-  // name. Empty: the whole tree is here and durable (this is remembered, so that asking again costs
-  // nothing). Ask again when directories have arrived, because they may name more blobs. `walk`
-  // limits the walk and can end it early.
+  // Returns the missing blobs of the tree below `root`: directories, and blobs that the present
+  // directories name. Empty: the whole tree is here and durable; this is remembered, so that asking
+  // again costs nothing. Ask again when directories have arrived, because they may name more blobs.
+  // `walk` limits the walk and can end it early.
   Result<std::vector<Digest>> missing_from(const Digest& root, const Walk& walk = {});
-  // The same with sizes, for a cache: it does not sync, so the blobs may not be durable.
+  // As missing_from() with sizes, for a cache: it does not sync, so the blobs may not be durable.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root, const Walk& walk = {});
 
   Result<std::vector<Digest>> list() const;  // all blobs, in no order
@@ -90,11 +90,10 @@ class BlobStore {
   enum class Why { asked, reported };
   void lease(const Digest& root, Why why = Why::asked);
 
-  // Stores a whole blob; corrupt when `digest` is not that of `raw`. Durable after sync().
+  // Stores a whole blob, durable after sync(). Returns corrupt if `raw` has another digest.
   Status put(const Digest& digest, std::string_view raw);
-  // Stores one piece. Pieces may come in any order and repeatedly. True: the blob is complete and
-  // verified.
-  // Uploads of different `uploader`s (a peer's key) never mix. Durable after sync().
+  // Stores one piece, durable after sync(). Pieces may come in any order and repeatedly. True: the
+  // blob is complete and verified. Uploads of different `uploader`s (a peer's key) never mix.
   Result<bool> put_piece(const BlobPiece& piece, std::string_view uploader = {},
                          Lease lease = Lease::lasting, Asker asker = 0);
   // Deletes the incomplete uploads of a peer that is gone.
@@ -109,21 +108,22 @@ class BlobStore {
   // sync succeeds without the dropped blobs.
   std::uint64_t losses() const;
 
-  // A whole blob, verified. not_found, corrupt (dropped), resource_exhausted (larger than `limit`).
+  // Returns a whole blob, verified. Errors: not_found, corrupt (dropped), resource_exhausted
+  // (larger than `limit`).
   Result<std::string> get(const Digest& digest, Bytes limit = mebibytes(256)) const;
   // Passes the blob to `sink` in order, in parts of at most kMaxPieceBytes. It is verified only at
   // the end: after an error, the caller must discard all parts.
   using Sink = std::function<Status(std::string_view part)>;
   Status stream(const Digest& digest, const Sink& sink) const;
   // In a cache: makes `name` in `folder` another name of a larger blob's file, which then must not
-  // be changed. False: the blob has no file of its own that could have this mode, or the file
-  // system cannot make links there, so the caller must copy it. corrupt: the blob was damaged, and
-  // was removed.
+  // be changed. False: the caller must copy the blob, because it has no file of its own that could
+  // have this mode, or the file system cannot make links there. Returns corrupt if the blob was
+  // damaged; it is then removed.
   Result<bool> link(const Digest& digest, int folder, const std::string& name,
                     std::uint32_t mode) const;
-  // In a cache: called, on any thread, after a blob whose file has other names too was found
-  // damaged and removed. Those names must not be used any more. Call it before the store is used by
-  // several threads.
+  // Sets the function for a cache that is called, on any thread, after a blob whose file has other
+  // names too was found damaged and removed. Those names must not be used any more. Call it before
+  // the store is used by several threads.
   void on_damage(std::function<void(const FileIdentity& file)> then);
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
   // peer that it is sent to does that. An empty blob has one empty piece.

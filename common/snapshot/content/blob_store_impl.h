@@ -36,14 +36,14 @@ struct Upload {
 
 struct Touched {
   std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
-  bool has_come = false;                     // it arrived after the store was opened
-  Asker asker = 0;                           // the first one; 0: none
-  // The last touch of `asker`; those of others are in `lasting`.
+  bool has_come = false;                     // the blob arrived after the store was opened
+  Asker asker = 0;                           // the first asker; 0: none
+  // The last touch by `asker`; touches by others are in `lasting`.
   std::optional<SteadyTime> by_asker;
 };
 
 struct LeasedTree {
-  std::optional<SteadyTime> asked, reported;  // the last time for each reason
+  std::optional<SteadyTime> asked, reported;  // the last time for each kind of lease
 };
 
 inline constexpr const char *kWhole = ".whole", *kFresh = ".fresh";  // ends of the names of files
@@ -54,7 +54,7 @@ struct BlobStore::Impl {
   std::unique_ptr<PackSet> packs;
   std::mutex sync_mutex;  // a sync that finds nothing to do waits for the one that is running
 
-  // Incomplete uploads, and folders with files that were moved there and are not synced yet.
+  // Guards incomplete uploads, and folders with files that were moved there and are not synced yet.
   std::mutex write_mutex;
   std::map<std::pair<std::string, Digest>, Upload> uploads;
   std::uint64_t touch_count = 0, file_count = 0;  // file_count numbers the files of tmp/
@@ -83,8 +83,8 @@ struct BlobStore::Impl {
   std::mutex complete_mutex;
   std::unordered_set<Digest> complete;  // directories whose whole tree is here
   std::uint64_t times_forgot = 0;       // how often `complete` was cleared because a blob was lost
-  // For each directory that was found incomplete, one missing blob that it names. While that is
-  // still missing, a walk for the first missing blob does not read the directory again.
+  // One missing blob for each directory that was found incomplete. While that blob is missing, a
+  // walk for the first missing blob does not read the directory again.
   std::unordered_map<Digest, BlobWanted> incomplete;
 
   std::string file_of(const Digest& digest) const {
@@ -98,7 +98,8 @@ struct BlobStore::Impl {
   Status open_cache();
   bool has_whole(const Digest& digest);
   void has_come_whole(const Digest& digest);
-  std::optional<FileIdentity> linked_file(const Digest& digest);  // nullopt: no tree has it
+  std::optional<FileIdentity> linked_file(const Digest& digest);  // nullopt: no tree has the blob's
+                                                                  // file
   std::uint64_t remove_whole(const Digest& digest);
   Status sync_whole();
   Status sync_whole(const Digest& digest);
@@ -106,7 +107,8 @@ struct BlobStore::Impl {
   Result<BlobFileReader> open_file(const Digest& digest);
   Status verify(const Digest& digest, const BlobFileReader& file);
   bool is_condemned(const Digest& digest);
-  bool spare(const Digest& digest);  // true: it was condemned until now
+  bool spare(const Digest& digest);  // Keeps a blob from being removed. True: it was condemned
+                                     // until now.
   void touch(const Digest& digest, Lease lease = Lease::lasting, Asker asker = 0);
   void has_come(const Digest& digest);
   bool on_disk(const Digest& digest);

@@ -13,7 +13,7 @@ struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// A context is expensive compared to a small piece, so each thread has one.
+// The compressor of a thread: a context is expensive compared to a small piece.
 ZSTD_CCtx* compressor() {
   thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   return context.get();
@@ -23,7 +23,7 @@ ZSTD_DCtx* decompressor() {
   return context.get();
 }
 
-// Below this size a frame's header is larger than the gain.
+// The least size for compression: below it a frame's header is larger than the gain.
 constexpr std::size_t kWorthwhileBytes = 128;
 
 Status decompress_into(std::string& raw, std::string_view frame, std::size_t raw_size) {

@@ -15,7 +15,7 @@ namespace lockstep::snapshot {
 
 // The frame, or nullopt when it would not save at least an eighth of the size.
 std::optional<std::string> compress_if_smaller(std::string_view raw);
-// corrupt unless the result has exactly `raw_size` bytes.
+// Decompresses; returns corrupt unless the result has exactly `raw_size` bytes.
 Result<std::string> decompress(std::string_view frame, std::size_t raw_size);
 
 // The length that the piece at `offset` of a blob must have.
@@ -27,8 +27,8 @@ BlobPiece make_piece(const Digest& digest, std::uint64_t total_size, std::uint64
                      std::string_view raw);
 // The raw bytes of a piece, after checking that its offset and length fit its blob.
 Result<std::string> raw_of(const BlobPiece& piece);
-// The same without a copy: the view is into the piece, or into `scratch`, a buffer that the caller
-// should reuse.
+// Gets the raw bytes without a copy: the view is into the piece, or into `scratch`, a buffer that
+// the caller should reuse.
 Result<std::string_view> raw_view(const BlobPiece& piece, std::string& scratch);
 
 }  // namespace lockstep::snapshot

@@ -55,7 +55,7 @@ Status Usage::walk() {
     if (entry != nullptr) {
       TRY(add(stack_.fd(), entry->d_name));
     } else if (!stack_.leave()) {
-      return {};  // it was moved or removed, so the rest is skipped
+      return {};  // the folder was moved or removed, so the rest is skipped
     }
   }
   return {};

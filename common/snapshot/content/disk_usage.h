@@ -9,7 +9,8 @@
 
 namespace lockstep::snapshot {
 
-// In bytes. Skips files that disappear meanwhile; 0 for a path that does not exist.
+// The bytes that a path uses. Skips files that disappear meanwhile; 0 for a path that does not
+// exist.
 Result<std::uint64_t> disk_usage(const std::string& path);
 
 }  // namespace lockstep::snapshot

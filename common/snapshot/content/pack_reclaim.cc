@@ -14,7 +14,7 @@ namespace lockstep::snapshot {
 
 namespace {
 
-// Fewer bytes than this are not worth it; commit marks take some.
+// The least number of bytes that are worth it; commit marks take some.
 constexpr std::uint64_t kLeastReclaimed = 16u << 10;
 
 }  // namespace
@@ -94,7 +94,7 @@ Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
   return bytes;
 }
 
-// A pack that stays still has these blobs, whatever happened to their copies.
+// Restores the index: a pack that stays still has these blobs, whatever happened to their copies.
 void PackSet::put_back(const Moved& moved) {
   std::unique_lock lock(index_mutex_);
   for (const auto& [digest, location] : moved) index_[digest] = location;

@@ -5,8 +5,8 @@
 
 namespace lockstep::snapshot {
 
-// Written as it lies in memory: every node that Lockstep runs on is little-endian, and a store
-// never leaves its machine.
+// The header of a record, written as it lies in memory: every node that Lockstep runs on is
+// little-endian, and a store never leaves its machine.
 struct RecordHeader {
   std::uint32_t magic = 0;
   std::uint32_t kind = 0;

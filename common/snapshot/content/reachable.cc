@@ -73,7 +73,7 @@ Result<Reachable> reachable_from(const BlobStore& store, const Digest& root, con
       is_whole = false;
       continue;
     }
-    // Only a valid directory object names other blobs. Anything else counts as one blob.
+    // Only a valid directory object names other blobs. Any other blob counts as one.
     if (!each_entry(*bytes, [](const Entry&) { return true; })) continue;
     Status added;
     (void)each_entry(*bytes, [&](const Entry& entry) {

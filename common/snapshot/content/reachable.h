@@ -22,7 +22,7 @@ namespace lockstep::snapshot {
 using DigestKey = std::array<std::uint8_t, 16>;
 DigestKey key_of(const Digest& digest);
 
-inline constexpr std::size_t kMaxReachable = 8'000'000;  // blobs of one tree
+inline constexpr std::size_t kMaxReachable = 8'000'000;  // the most blobs of one tree
 
 class Reachable {
  public:
@@ -62,7 +62,7 @@ class ReachableTrees {
     std::list<Digest>::iterator place;
   };
   std::map<Digest, Known> known_;
-  std::list<Digest> by_use_;  // most recently used first
+  std::list<Digest> by_use_;  // trees, the most recently used first
   std::size_t bytes_ = 0;
 };
 

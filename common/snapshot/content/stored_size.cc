@@ -17,7 +17,8 @@ class Sizer {
   Sizer(const BlobStore& store, const Walk& walk, Count count)
       : store_(store), meter_(walk), count_(count) {}
 
-  // Each directory is read once, however often it is named: a small object can name 2^n files.
+  // The size of a directory. Each directory is read once, however often it is named: a small object
+  // can name 2^n files.
   Result<std::uint64_t> size_of(const Digest& directory, int depth) {
     if (const auto known = known_.find(directory); known != known_.end()) return known->second;
     if (depth > kMaxTreeDepth)

@@ -22,10 +22,11 @@ struct Walk {
   // Bytes of directory objects.
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
   int most_depth = std::numeric_limits<int>::max();
-  std::size_t most_missing = std::numeric_limits<std::size_t>::max();  // then it ends, with these
+  // the walk ends at this number, with the blobs found so far
+  std::size_t most_missing = std::numeric_limits<std::size_t>::max();
 };
 
-// A walk for a user or a node, who must not occupy the launcher. The limits are those of trees that
+// A walk for a user or a node, who must not occupy the launcher. It has the limits of trees that
 // can be written out.
 inline Walk bounded_walk(Pause pause) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;

@@ -18,8 +18,8 @@ constexpr std::uint16_t kIsExtended = 0x4000;         // bit of the flags
 // Mode of an entry in a sparse index; it has no file's path.
 constexpr std::uint32_t kFolderMode = 0040000;
 constexpr std::uint32_t kKindOfMode = 0170000;
-// Version 4 stores each path as its difference from the previous one, so a small file can expand to
-// a huge list.
+// Limits of the paths. Version 4 stores each path as its difference from the previous one, so a
+// small file can expand to a huge list.
 constexpr std::size_t kMostPathBytes = 4'096, kMostBytes = 256u << 20;
 
 Error corrupt() { return make_error(ErrorCode::corrupt, "is not a git index, or is truncated"); }
@@ -41,12 +41,12 @@ class Bits {
     text_.remove_prefix(size);
     return taken;
   }
-  std::uint32_t number(std::size_t size) {  // in big-endian order
+  std::uint32_t number(std::size_t size) {  // reads a number in big-endian order
     std::uint32_t value = 0;
     for (const char c : take(size)) value = (value << 8) | static_cast<unsigned char>(c);
     return value;
   }
-  // An offset in git's encoding: seven bits per byte, and each further byte adds one.
+  // Reads an offset in git's encoding: seven bits per byte, and each further byte adds one.
   std::size_t offset() {
     std::uint32_t byte = number(1);
     std::size_t value = byte & 127;

@@ -21,7 +21,7 @@ Result<std::vector<std::string>> paths_in_index(std::string_view index, std::siz
 // The paths in the index of a repository around a tree, read when they are first asked for.
 class TrackedFiles {
  public:
-  TrackedFiles() = default;  // for no repository
+  TrackedFiles() = default;  // for a tree without a repository
   TrackedFiles(std::string file, std::size_t id_bytes, std::string below)
       : file_(std::move(file)), id_bytes_(id_bytes), below_(std::move(below)) {}
 
@@ -30,7 +30,7 @@ class TrackedFiles {
   bool has_below(const std::string& folder, std::vector<std::string>& notes);
 
  private:
-  // `notes` gets a line if the index cannot be read; then nothing is tracked.
+  // Reads the index. `notes` gets a line if that fails; then nothing is tracked.
   void read(std::vector<std::string>& notes);
 
   std::string file_;  // "": there is no index, or it has been read

@@ -19,7 +19,7 @@ bool is_cntrl(unsigned char c) { return c < 32 || c == 127; }
 bool is_graph(unsigned char c) { return between(c, 33, 126); }
 bool is_print(unsigned char c) { return between(c, 32, 126); }
 bool is_punct(unsigned char c) { return is_graph(c) && !is_alnum(c); }
-// git's definition: without vertical tab and form feed.
+// Whether a character is a space by git's definition: without vertical tab and form feed.
 bool is_space(unsigned char c) { return is_blank(c) || c == '\n' || c == '\r'; }
 bool is_xdigit(unsigned char c) {
   return is_digit(c) || between(c, 'a', 'f') || between(c, 'A', 'F');

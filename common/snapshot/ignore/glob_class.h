@@ -8,8 +8,8 @@
 
 namespace lockstep::snapshot {
 
-// `at` is the position of '['; it is moved to the character after the closing ']'. nullopt: the
-// class is malformed and matches nothing.
+// Whether a character belongs to a class of a glob. `at` is the position of '['; it is moved to the
+// character after the closing ']'. nullopt: the class is malformed and matches nothing.
 std::optional<bool> match_class(std::string_view glob, std::size_t& at, char c);
 
 }  // namespace lockstep::snapshot

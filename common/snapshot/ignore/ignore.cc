@@ -50,8 +50,8 @@ bool base_name_matches(const IgnorePattern& pattern, std::string_view name) {
   return glob_matches(glob, name, false);
 }
 
-// The literal beginning is compared first and removed from both, as git does: "a**/b" is read as
-// "a", then "**/b".
+// Matches a path. The literal beginning is compared first and removed from both, as git does:
+// "a**/b" is read as "a", then "**/b".
 bool path_matches(const IgnorePattern& pattern, std::string_view path) {
   const std::string_view glob = pattern.glob;
   if (!path.starts_with(glob.substr(0, pattern.literal))) return false;

@@ -11,9 +11,9 @@
 namespace lockstep::snapshot {
 
 struct IgnorePattern {
-  std::string text;  // as written, for people
+  std::string text;  // the line as written, for people
   int line = 0;
-  std::string glob;         // without '!', leading and trailing '/'
+  std::string glob;         // the pattern without '!', leading and trailing '/'
   std::size_t literal = 0;  // length of the leading part without wildcards
   bool negative = false;
   bool only_directories = false;
@@ -41,7 +41,7 @@ class IgnoreFile {
   std::vector<IgnorePattern> patterns_;
 };
 
-// wildmatch. With `stars_stop_at_slash`, only `**` between slashes matches a '/'.
+// Matches as wildmatch does. With `stars_stop_at_slash`, only `**` between slashes matches a '/'.
 bool glob_matches(std::string_view glob, std::string_view text, bool stars_stop_at_slash);
 
 }  // namespace lockstep::snapshot

@@ -16,7 +16,7 @@ namespace lockstep::snapshot {
 
 class KeepPatterns {
  public:
-  using Matches = std::bitset<kMaxKeepPatterns>;  // one bit for each pattern
+  using Matches = std::bitset<kMaxKeepPatterns>;  // one bit per pattern
 
   explicit KeepPatterns(const std::vector<std::string>& patterns);
 

@@ -47,7 +47,7 @@ struct GitFolders {
   std::string common;  // the folder with info/exclude and the configuration
 };
 
-// nullopt: `folder` is not the root of a repository.
+// The folders of git below `folder`; nullopt: it is not the root of a repository.
 std::optional<GitFolders> git_folders_of(const std::string& folder) {
   const std::string git = in(folder, ".git");
   if (is_file(in(git, "HEAD"))) return GitFolders{git, git};
@@ -69,7 +69,7 @@ std::size_t id_bytes_of(const std::string& git) {
   return line.find("sha256") == line.npos ? kSha1Bytes : kSha256Bytes;
 }
 
-// Whether the owner's rules may exclude files: ours, root's, and those of the folder's owner, who
+// Whether the owner's rules may exclude files: only ours, root's, and the folder's owner's, who
 // could also write an ignore file into the folder.
 bool is_trusted(const std::string& root, const struct stat& folder) {
   struct stat git {};

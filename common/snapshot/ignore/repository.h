@@ -17,8 +17,8 @@ namespace lockstep::snapshot {
 inline constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
 
 // The content of the ignore file `name` in an open folder; `shown`: its name for people. nullopt:
-// it is a symlink or not a regular file, which git ignores. resource_exhausted: it is larger than
-// kMaxIgnoreFileBytes.
+// it is a symlink or not a regular file, which git ignores. Returns resource_exhausted if it is
+// larger than kMaxIgnoreFileBytes.
 Result<std::optional<std::string>> read_ignore_file(int folder, const std::string& name,
                                                     const std::string& shown);
 
@@ -28,7 +28,7 @@ struct Repository {
   // the folder ("../.gitignore").
   std::vector<IgnoreFile> files;
   std::vector<std::string> notes;  // files that are not used, with the reason
-  TrackedFiles tracked;            // below the folder
+  TrackedFiles tracked;            // the tracked files below the folder
 
   struct Match {
     const IgnoreFile* file = nullptr;
@@ -38,7 +38,8 @@ struct Repository {
   Match of_itself() const;
 };
 
-// `folder` is absolute, without symlinks. nullopt: it lies in no repository.
+// Finds the repository around `folder`, which is absolute, without symlinks. nullopt: there is
+// none.
 std::optional<Repository> find_repository(const std::string& folder);
 
 }  // namespace lockstep::snapshot

@@ -17,14 +17,14 @@ namespace lockstep::snapshot {
 namespace {
 
 constexpr std::size_t kReadBytes = 256u << 10;
-// This many neighbouring pieces of a similar size become one. So a file that grows for days has few
-// pieces, and each byte is sent only a few times.
+// The number of neighbouring pieces of a similar size that are merged into one. So a file that
+// grows for days has few pieces, and each byte is sent only a few times.
 constexpr std::size_t kMergedAtOnce = 16;
 constexpr std::array<std::uint64_t, 4> kSmallPieces = {1u << 10, 16u << 10, 256u << 10, 4u << 20};
 
 using Take = std::function<void(std::string_view)>;
 
-// False: the file cannot be read, or is shorter.
+// Passes a range of a file to `take`. False: the file cannot be read, or is shorter.
 bool read_range(int fd, std::uint64_t offset, std::uint64_t size, const Take& take) {
   std::string buffer(std::min<std::uint64_t>(kReadBytes, size), '\0');
   for (std::uint64_t done = 0; done < size;) {
@@ -68,7 +68,7 @@ bool extends(int fd, const FileIdentity& now, const FileVersion& before, Rest re
 
 struct Wanted {
   Piece piece;
-  bool is_known = false;  // the digest is known
+  bool is_known = false;  // whether the digest is known
 };
 
 // Merges pieces at the end while many have about the same size.

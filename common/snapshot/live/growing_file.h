@@ -1,7 +1,7 @@
 #pragma once
-// Reads one file that a program may be writing, as pieces: what was read before is verified and
-// kept, and only new bytes become new pieces. A file that was rewritten is read from its start. It
-// knows nothing about trees, and keeps nothing between calls.
+// Reads one file that a program may be writing, as pieces: earlier bytes are verified and kept, and
+// only new bytes become new pieces. A file that was rewritten is read from its start. It knows
+// nothing about trees, and keeps nothing between calls.
 
 #include <cstdint>
 #include <memory>
@@ -26,16 +26,16 @@ struct FileVersion {
 };
 using Version = std::shared_ptr<const FileVersion>;
 
-// A file up to this size is read again as a whole to see whether it was only appended to. Of a
-// larger one that is being written, only both ends of the known part are.
+// The size up to which a file is read again as a whole to see whether it was only appended to. Of a
+// larger one that is being written, only both ends of the known part are read.
 inline constexpr std::uint64_t kReadAgain = 64u << 20;
 inline constexpr std::uint64_t kCheckedEnd = 64u << 10;
-// A file at rest up to this size is one piece, whatever it was before.
+// The size up to which a file at rest is one piece, whatever it was before.
 inline constexpr std::uint64_t kSmallFile = 64u << 10;
-// Largest new piece of a file that is being written.
+// The largest new piece of a file that is being written.
 inline constexpr std::uint64_t kPieceOfGrowing = 16u << 20;
 
-// A file that has not changed for this long is at rest.
+// The time without a change after which a file is at rest.
 inline constexpr Duration kFileAtRest = seconds(1);
 enum class Rest { at_rest, written };  // whether a program is writing the file
 
@@ -48,13 +48,13 @@ struct ReadResult {
 // The digest of a range of the open file. nullopt: it cannot be read, or the file is shorter.
 std::optional<Digest> digest_of_range(int fd, std::uint64_t offset, std::uint64_t size);
 
-// Whether the open file begins with all that `before` had, and is the same file: what was written
-// since then was appended.
+// Whether the open file begins with all bytes of `before`, and is the same file: later bytes were
+// appended.
 bool is_continued(int fd, const FileIdentity& now, const FileVersion& before);
 
-// `before`: a version of the same file, or of one that had its path; null: none. nullopt: it
-// cannot be read now, or it changed while it was read; for a file that is written: it became
-// shorter.
+// Reads the file's present version. `before`: a version of the same file, or of one that had its
+// path; null: none. nullopt: it cannot be read now, or changed while it was read; a file that is
+// being written may only grow.
 std::optional<ReadResult> read_version(int fd, const FileVersion* before, Rest rest,
                                        std::uint64_t may_hold);
 

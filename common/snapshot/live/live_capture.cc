@@ -17,15 +17,15 @@ namespace {
 
 constexpr Duration kLeftOutFor = minutes(1);
 
-// The file system's clock may be behind ours, which makes a growing file look old. So its age
-// counts only if no look has seen it change.
+// Whether a file is at rest. The file system's clock may be behind ours, which makes a growing file
+// look old. So its age counts only if no look has seen it change.
 bool is_at_rest(const FileIdentity& file, bool has_changed, Duration unchanged_for,
                 const LiveClock& now) {
   const std::int64_t age = now.wall_ns - file.ctime_ns;
   return unchanged_for >= kFileAtRest || (!has_changed && age >= kFileAtRest.count());
 }
 
-// How many bytes of the file must be read, given what `before` has.
+// The number of bytes of the file that must be read, given the bytes of `before`.
 std::uint64_t cost_of(const FileIdentity& file, const FileVersion* before, Rest rest) {
   if (before == nullptr || before->identity.inode != file.inode ||
       before->identity.device != file.device || before->identity.size > file.size)
@@ -76,7 +76,7 @@ LiveCapture::Watched& LiveCapture::watch(const std::string& path, const FileIden
   return watched;
 }
 
-// What must be read of the file now, if anything.
+// The part of the file that must be read now, if any.
 std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
                                                     const FileIdentity& identity,
                                                     const LiveClock& now) {
@@ -107,7 +107,7 @@ std::optional<LiveCapture::Work> LiveCapture::judge(const std::string& path,
   return work;
 }
 
-// Also begins the next state with the files that exist and were sent.
+// Finds the files to read. Also begins the next state with the files that exist and were sent.
 std::vector<LiveCapture::Work> LiveCapture::look(const Scan& scan, const LiveClock& now) {
   std::vector<Work> work;
   std::map<std::string, Watched> before = std::exchange(watched_, {});
@@ -148,7 +148,7 @@ bool LiveCapture::may_read(const Work& work, std::uint64_t already) const {
   return work.cost <= kAlwaysRead || allowance_ > 0;
 }
 
-// False: no file could be read.
+// Reads the files of `work` into `out`. False: no file could be read.
 bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) {
   std::uint64_t already = 0, held = 0;
   bool any = false;
@@ -156,7 +156,7 @@ bool LiveCapture::read(const Scan& scan, std::vector<Work> work, LiveTree& out) 
     if (!may_read(one, already)) break;
     const io::Fd fd =
         open_entry(scan.root.get(), one.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (!fd) continue;  // it was removed, or is another kind of entry now
+    if (!fd) continue;  // the file was removed, or is another kind of entry now
     const std::uint64_t may_hold = one.rest == Rest::written ? kHeldBytes - held : 0;
     auto result = read_version(fd.get(), one.before.get(), one.rest, may_hold);
     already += one.cost;
@@ -190,7 +190,7 @@ class Builder {
  public:
   explicit Builder(Scan& scan) : scan_(scan), digests_(scan.folders.size()) {}
 
-  // `is_new`: it was read in this capture.
+  // Adds a file. `is_new`: it was read in this capture.
   void add_file(std::size_t folder, ScannedFile file, const FileVersion* whole,
                 const FileVersion* partial, bool is_new);
   std::vector<ScannedFile> take_files(std::size_t folder) { return std::move(files_[folder]); }
@@ -211,7 +211,8 @@ class Builder {
   std::vector<std::vector<Digest>> digests_;
 };
 
-// A file that is unchanged since it was read can be sent again if the receiver has lost it.
+// Lists a file's pieces. A file that is unchanged since it was read can be sent again if the
+// receiver has lost it.
 void Builder::list(const std::string& path, const FileVersion& version) {
   if (version.pieces.empty()) records.push_back({path, sha256(""), 0, {}, 0});
   for (const Piece& piece : version.pieces)

@@ -44,13 +44,15 @@ struct LiveTree {
 
 class LiveCapture {
  public:
-  // nullopt: no changed file is due. `options`: only is_upper and lower are used.
+  // Captures the changed files that are due; nullopt: there are none. `options`: only is_upper and
+  // lower are used.
   Result<std::optional<LiveTree>> capture(io::Fd folder, const std::string& shown_as,
                                           const TreeOptions& options, const LiveClock& now);
-  // The receiver has the last capture.
+  // Tells that the receiver has the last capture.
   void sent();
-  // The receiver does not have it. `changed`: files could not be sent because they changed after
-  // they were read. Those that could not be held in memory are left out for a while.
+  // Tells that the receiver does not have the capture. `changed`: files could not be sent because
+  // they changed after they were read. Files that could not be held in memory are left out for a
+  // while.
   void not_sent(bool changed);
   // Files that were being rewritten in place when a program was killed: the receiver has a complete
   // version, and the present content does not begin with it. Also, without a version, files that
@@ -61,9 +63,10 @@ class LiveCapture {
  private:
   struct Watched {
     FileIdentity seen;
-    Duration since{0};                      // first seen as it is
-    bool has_changed = false;               // or came, since an earlier look
-    std::optional<Duration> differs_since;  // how long it has differed from what was sent
+    Duration since{0};         // first seen as it is
+    bool has_changed = false;  // whether the file has changed, or came, since an earlier look
+    // how long it has differed from the version that was sent
+    std::optional<Duration> differs_since;
     Duration left_out_until{0};
   };
   struct Kept {
@@ -71,11 +74,11 @@ class LiveCapture {
   };
   struct Work {
     std::string path;
-    FileIdentity identity;  // as it was seen
+    FileIdentity identity;  // the file's identity when it was seen
     Rest rest = Rest::at_rest;
     Version before;
     std::uint64_t cost = 0;
-    bool is_due = true;  // false: read only if others are
+    bool is_due = true;  // false: the file is read only if another one is due
   };
   using Files = std::map<std::string, Kept>;
 
@@ -91,11 +94,11 @@ class LiveCapture {
                          LiveTree out);
 
   std::map<std::string, Watched> watched_;
-  Files kept_;      // as the receiver has them
-  Files captured_;  // as the receiver will have them when the last capture has arrived
+  Files kept_;      // the files that the receiver has
+  Files captured_;  // the files that the receiver will have when the last capture has arrived
   Digest shape_, captured_shape_;
   std::vector<std::string> read_, not_held_;  // files of the last capture
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // during a look
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Version> by_inode_;  // set during a look
   std::int64_t allowance_ = static_cast<std::int64_t>(kMostAhead.count);
   Duration refilled_{0}, now_{0};
   bool has_looked_ = false;

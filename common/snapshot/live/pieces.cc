@@ -102,7 +102,7 @@ class Placer {
   Placer(const DirectoryObjects& objects, const DigestOfFile& digest_of)
       : objects_(objects), digest_of_(digest_of) {}
 
-  // `path` ends in '/', or is empty.
+  // Adds a folder. `path` ends in '/', or is empty.
   Result<Digest> add(const std::optional<Digest>& folder, const Added& added,
                      const std::string& path, std::uint64_t* size);
 

@@ -11,7 +11,8 @@
 namespace lockstep::snapshot {
 namespace {
 
-// File times are rounded to ticks, and the end of a rank is noticed a little later.
+// How much later than the end of a killed rank a file's change time may be. File times are rounded
+// to ticks, and the end of a rank is noticed a little later.
 constexpr Duration kTicks = milliseconds(100);
 
 // Changes single files of a captured tree.

@@ -1,7 +1,7 @@
 #pragma once
-// Files that a program was rewriting when it was killed. They must not be taken for what the
-// program wanted to write: in the tree of an ended attempt, their last complete versions have their
-// places, and the unfinished ones are beside them, marked as partial.
+// Files that a program was rewriting when it was killed. They must not count as complete: in the
+// tree of an ended attempt, their last complete versions have their places, and the unfinished ones
+// are beside them, marked as partial.
 
 #include <cstdint>
 #include <string>
@@ -15,15 +15,15 @@ namespace lockstep::snapshot {
 
 struct TornFile {
   std::string path;  // relative to the tree
-  Version whole;     // its last complete version, which the receiver has; null: none
+  Version whole;     // the last complete version, which the receiver has; null: none
 };
 
-// True if a file whose status changed last at `ctime_ns` (wall clock) may have been in the middle
+// Whether a file whose status changed last at `ctime_ns` (wall clock) may have been in the middle
 // of a write when a program was killed, at one of `killed`.
 bool was_cut_off(std::int64_t ctime_ns, const std::vector<Instant>& killed);
 
-// True if the open file begins with the content that the tree has at `path`; false also if it has
-// no such file.
+// Whether the open file begins with the content of the tree's file at `path`; false also if the
+// tree has no such file.
 bool begins_with(int fd, const LowerTree& tree, const std::string& path);
 
 // Takes the files, each of which has a complete version, out of the captured tree; a complete

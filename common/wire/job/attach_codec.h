@@ -8,10 +8,11 @@
 
 namespace lockstep::pb {
 
-// Keeps every limit of runners/attach_frames.h: whoever passes a frame on need not look into it.
+// Keeps every limit of runners/attach_frames.h: programs that pass a frame on need not look into
+// it.
 LOCKSTEP_CODEC(lockstep::AttachFrame, AttachFrame);
 
-// Its other envelope is a BulkEnvelope.
+// The other envelope of an attachment is a BulkEnvelope.
 class RunnerControl;
 template <>
 inline constexpr int kBodyOf<RunnerControl, lockstep::AttachFrame> = 30;

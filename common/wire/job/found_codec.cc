@@ -13,7 +13,8 @@ LOCKSTEP_TABLE_CODEC(lockstep::RankPace, RankPace);
 
 namespace {
 
-// Earlier runners say it with the text of `fact`. A newer one may know what we do not.
+// The subject of a finding. Earlier runners give it in the text of `fact`. A newer one may know
+// subjects that we do not.
 FoundAbout about_of(const Found& from, FoundKind kind) {
   if (from.about() == 0 && kind == FoundKind::not_started && from.fact() == "the rendezvous")
     return FoundAbout::rendezvous;
@@ -40,7 +41,7 @@ void write_found(const FoundList& from, FoundsOnWire* to) {
   for (std::size_t i = 0; i < count; ++i) to_wire(from[i], to->Add());
 }
 
-// A newer runner may know kinds and verdicts that we do not.
+// Reads a list of findings. A newer runner may know kinds and verdicts that we do not.
 Status read_found(const FoundsOnWire& from, FoundList* to) {
   TRY(check_count(from.size(), kMaxFound, "found"));
   for (const Found& one : from) {

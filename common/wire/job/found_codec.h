@@ -1,6 +1,6 @@
 #pragma once
-// What a gang finds out about its ranks, and where its ranks stand, to and from proto/fabric.proto
-// and the messages of proto/runner.proto that carry them. See fields.h.
+// Codecs of findings about a gang's ranks and of the ranks' standings: proto/fabric.proto, and the
+// messages of proto/runner.proto that carry them. See fields.h.
 
 #include "common/domain/runners/watch_protocol.h"
 #include "common/domain/ranks/found.h"
@@ -9,7 +9,8 @@
 
 namespace lockstep::pb {
 
-// A sender may have more than the limits of found.h: the rest is left out, and texts are cut.
+// Codecs of findings. A sender may have more than the limits of found.h: the rest is left out, and
+// texts are cut.
 LOCKSTEP_CODEC(lockstep::FoundRank, FoundRank);
 LOCKSTEP_CODEC(lockstep::Found, Found);
 

@@ -21,7 +21,7 @@ LOCKSTEP_CODEC(lockstep::LogSize, LogSize);
 LOCKSTEP_CODEC(lockstep::NodeExitReport, NodeExitReport);
 LOCKSTEP_CODEC(lockstep::ClockOffset, ClockOffset);
 LOCKSTEP_CODEC(lockstep::ExitReport, ExitReport);
-// In pipeline_codec.cc: a pipeline, the task of an array, and what became of a step's outputs.
+// Codecs in pipeline_codec.cc: a pipeline, the task of an array, and the outputs of a step.
 LOCKSTEP_CODEC(lockstep::PipelineSpec, PipelineSpec);
 LOCKSTEP_CODEC(lockstep::ArrayTask, ArrayTask);
 LOCKSTEP_CODEC(lockstep::MergedOutput, MergedOutput);

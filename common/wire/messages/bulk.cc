@@ -34,7 +34,7 @@ void append_head(std::string& out, int field, std::size_t size) {
   append_varint(out, size);
 }
 
-// A piece's message as far as its data.
+// The message of a piece up to its data.
 std::string head_of(const BlobPiece& piece) {
   pb::BlobPiece wire;
   wire.set_digest(std::string(piece.digest.view()));

@@ -12,7 +12,8 @@ Status read_offset(std::uint64_t value, const char* field, std::uint64_t* out) {
 }
 
 Status read_piece(BlobPiece& from, lockstep::BlobPiece* to) {
-  // A zstd frame of what cannot be compressed is a little longer than its content.
+  // The most bytes of a piece on the wire: a zstd frame of incompressible data is a little longer
+  // than its content.
   constexpr std::size_t kMaxData = kMaxPieceBytes + (kMaxPieceBytes >> 4);
   TRY(read_digest(from.digest(), "piece.digest", &to->digest));
   TRY(read_offset(from.total_size(), "piece.total_size", &to->total_size));
@@ -22,7 +23,7 @@ Status read_piece(BlobPiece& from, lockstep::BlobPiece* to) {
   if (!to->compressed && from.data().size() > to->total_size - to->offset)
     return bad_field("piece.data", "goes beyond the blob's end");
   if (from.data().size() > kMaxData)
-    return read_text(from.data(), "piece.data", &to->data, kMaxData);  // says what is wrong
+    return read_text(from.data(), "piece.data", &to->data, kMaxData);  // returns the error
   to->data = std::move(*from.mutable_data());
   return {};
 }

@@ -54,8 +54,8 @@ bool is_of(int number) {
   return has_kind(number, static_cast<const Body*>(nullptr));
 }
 
-// What is not of the protocol is refused unread. Who awaits a reply has asked: what comes instead
-// is another port's.
+// A message of another protocol is refused unread. If a peer that awaits a reply gets one, it has
+// asked another port.
 template <typename Body>
 Status read_protocol_body(pb::Envelope& wire, Body* body) {
   Status status;
@@ -93,7 +93,7 @@ void append_varint(std::uint64_t value, std::string* out) {
   *out += static_cast<char>(value);
 }
 
-// A message that is a field of another, behind what of the other is written already.
+// Appends a message as a field of another, behind the fields that are written already.
 void append_field(int number, std::string_view message, std::string* out) {
   constexpr std::uint64_t kLengthDelimited = 2;
   append_varint(static_cast<std::uint64_t>(number) << 3 | kLengthDelimited, out);

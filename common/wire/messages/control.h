@@ -15,8 +15,8 @@
 
 namespace lockstep::wire {
 
-// Body, here and below: AgentMessage, AgentReply, ClientRequest, ClientReply, JoinMessage or
-// JoinReply.
+// The codec of an envelope. Body, here and below: AgentMessage, AgentReply, ClientRequest,
+// ClientReply, JoinMessage or JoinReply.
 template <typename Body>
 std::string encode(const Envelope<Body>& envelope);
 
@@ -24,24 +24,23 @@ std::string encode(const Envelope<Body>& envelope);
 // encode(), but the table of a gang, which is the same for all its nodes, is encoded only once.
 class DesiredEncoder {
  public:
-  std::string encode(Envelope<AgentReply> envelope);  // its body is a Desired
+  std::string encode(Envelope<AgentReply> envelope);  // an envelope whose body is a Desired
   void forget_gangs() { gangs_.clear(); }
 
  private:
   std::map<AttemptId, std::string> gangs_;
 };
 
-// A peer's key determines its protocol, and so the Body of its messages. A message of another
-// protocol is not decoded.
-// permission_denied: a message that only peers of another protocol may send. invalid_argument: a
-// launcher's reply. corrupt: not a message, or a field is out of range (the error names it).
-// unsupported: another protocol version (the error names both). resource_exhausted: longer than
-// kMaxControlMessageBytes.
+// Decodes a message. A peer's key determines its protocol, and so the Body of its messages; a
+// message of another protocol is not decoded. Errors: permission_denied: a message that only peers
+// of another protocol may send; invalid_argument: a launcher's reply; corrupt: not a message, or a
+// field is out of range (the error names it); unsupported: another protocol version (the error
+// names both); resource_exhausted: longer than kMaxControlMessageBytes.
 template <typename Body>
 Result<Envelope<Body>> decode_envelope(std::string_view bytes);
 
-// The reason of a JoinRefused, whatever its protocol version: versions differ when somebody has to
-// be told of it. "" when it is none, or cannot be read.
+// The reason in a JoinRefused, whatever its protocol version, because a refusal often is about
+// versions. "": the bytes are another message, or cannot be read.
 std::string join_refusal_of_any_version(std::string_view bytes);
 
 // The sequence number of a message that decode_envelope refuses, so that the refusal can be sent as

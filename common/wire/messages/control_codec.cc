@@ -5,7 +5,7 @@
 
 namespace lockstep::pb {
 
-// Earlier versions refuse a code that they do not know, and read `code` alone.
+// Writes a refusal. Earlier versions refuse a code that they do not know, and read `code` alone.
 void to_wire(const lockstep::Refused& from, Refused* to) {
   write_table(from, to);
   const auto code = static_cast<ErrorCode>(describe(from.code).number);

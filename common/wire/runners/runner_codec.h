@@ -1,7 +1,7 @@
 #pragma once
 // Encodes and decodes the messages between agent and runner, the files that they share in the
 // attempt directory, and the messages between the runners of a gang. The decoders give the same
-// guarantees as those of control.h.
+// guarantees as the decoders of control.h.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace lockstep::wire {
 
-inline constexpr std::uint32_t kRunnerVersion = 1;  // of all messages and files in this header
+inline constexpr std::uint32_t kRunnerVersion = 1;  // the version of all messages and files in this
+                                                    // header
 
 std::string encode(const RunnerControl& message);
 Result<RunnerControl> decode_runner_control(std::string_view bytes);

@@ -8,7 +8,7 @@ namespace lockstep::pb {
 
 LOCKSTEP_TABLE_CODEC(lockstep::InstanceView, InstanceView);
 
-// Without a recurrence it is cron's, whose expression may be empty.
+// Writes a schedule. Without a recurrence it is cron's, whose expression may be empty.
 void to_wire(const lockstep::InstanceSchedule& from, InstanceSchedule* to) {
   write_table(from, to);
   if (const auto* cron = std::get_if<CronTrigger>(&from.trigger.when))

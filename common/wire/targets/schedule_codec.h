@@ -1,5 +1,5 @@
 #pragma once
-// Codecs of compute instances: their schedules, and what they do.
+// Codecs of compute instances: their schedules and actions.
 
 #include "common/domain/targets/compute.h"
 #include "common/wire/fields.h"

@@ -1,5 +1,6 @@
 #pragma once
-// What nodes and ranks use, to and from proto/metrics.proto and proto/usage.proto. See fields.h.
+// Codecs of the resources that nodes and ranks use: proto/metrics.proto and proto/usage.proto. See
+// fields.h.
 
 #include "common/domain/messages/agent_protocol.h"
 #include "common/domain/messages/client_protocol.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Which keys of a target an update changes, for the audit log: names alone, since a value may be
-// something that only admins may see.
+// Finds the keys of a target that an update changes, for the audit log: names alone, since only
+// admins may see some values.
 
 #include <string>
 

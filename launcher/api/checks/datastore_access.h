@@ -1,6 +1,6 @@
 #pragma once
-// Who may use which of the operator's datastores, and what a job's input or output in one means.
-// Whoever may not use a datastore is told that there is none of this name.
+// Decides who may use which of the operator's datastores, and resolves a job's input or output in
+// one. A user who may not use a datastore is told that it does not exist.
 
 #include <string>
 #include <vector>
@@ -25,9 +25,9 @@ struct DatastoreUser {
 // The reference in this path, or nullopt.
 std::optional<DatastoreReference> datastore_reference(const std::string& path);
 
-// not_found: there is no such datastore for this user; names the nearest that there is, or else the
-// operator's file and the lines that would add it. "default_datastore" is the default one, unless
-// one has this name.
+// Finds a datastore. Returns not_found if this user has none of this name, with the nearest name or
+// else the operator's file and the lines that would add it. "default_datastore" is the default one,
+// unless one has this name.
 Result<spec::Datastore> find_datastore(const Datastores& all, const DatastoreUser& user,
                                        const std::string& name);
 
@@ -41,10 +41,10 @@ RemoteFiles files_of(const spec::Datastore& store, const DatastoreReference& ref
 // Makes the output, which has a path, one that is written to the datastore as well: by the nodes to
 // a directory, by the launcher to a remote.
 Status place_output(const Datastores& all, const DatastoreUser& user, OutputSpec& output);
-// Where the launcher writes an output now, as far as its job may still do that.
+// The place to which the launcher writes an output now, if its job may still do that.
 Result<RemoteFiles> remote_of(const Datastores& all, const WriteOutput& write);
 
-// `all`, or its error as the caller may see it: the file's lines are for admins.
+// Returns `all`, or its error as the caller may see it: the file's lines are for admins.
 Result<Datastores> shown_to(const State& state, const Caller& caller, Result<Datastores> all);
 
 // The answer to ListDatastores: what the caller may use, as the caller may see it.

@@ -34,7 +34,7 @@ Result<Wanted> artifact_of(const std::string& path) {
   return wanted;
 }
 
-// For a pipeline, whose outputs are merged when it ends.
+// The wanted output of a pipeline, whose outputs are merged when it ends.
 Result<Wanted> wanted_of_pipeline(const Job& job, const JobOutputReference& reference) {
   std::string known;
   for (const PipelineOutput& output : job.spec.pipeline->outputs) {
@@ -48,7 +48,8 @@ Result<Wanted> wanted_of_pipeline(const Job& job, const JobOutputReference& refe
                   known.empty() ? "none; those of its steps are its steps' jobs'" : known));
 }
 
-// A file output means the file with the output's name, unless a folder is requested.
+// The wanted part of an output. A file output means the file with the output's name, unless a
+// folder is requested.
 Result<Wanted> wanted_of(const Job& job, const JobOutputReference& reference, InputType type) {
   if (job.spec.pipeline) return wanted_of_pipeline(job, reference);
   if (reference.output == kArtifacts) return artifact_of(reference.path);

@@ -40,7 +40,8 @@ class SentFiles {
   std::size_t reads_ = 0, bytes_ = 0;
 };
 
-// In a job without a file, only values that a flag sets have a place.
+// Puts the place before an error. In a job without a file, only values that a flag sets have a
+// place.
 Error at(const std::string& where, const Error& error) {
   return where.empty() ? error : error.within(where);
 }
@@ -115,7 +116,8 @@ class NamesOfJobs {
     }
   }
 
-  // An error that all tasks of an array share, or several steps of one name, is listed once.
+  // Adds an error. One that all tasks of an array share, or several steps of one name, is listed
+  // once.
   void add(const Error& error) {
     if (std::find(checked_.errors.begin(), checked_.errors.end(), error.message) ==
         checked_.errors.end())
@@ -129,7 +131,7 @@ class NamesOfJobs {
   JobFileChecked& checked_;
 };
 
-// For a task of an array, the key in the job that all tasks share.
+// The place of a step in the file; for a task of an array, the key in the job that all tasks share.
 std::string place_of_step(const spec::JobFile& file, std::size_t index, const std::string& name) {
   if (!file.spec.pipeline->array.empty()) return name;
   const Places& places = file.steps[index].where;
@@ -157,7 +159,8 @@ std::string place_of(const Refusal& refusal, const spec::JobFile& file, const st
   return name;
 }
 
-// If the file has faults, a value that could not be read is not refused as well.
+// The refusals of a job. If the file has faults, a value that could not be read is not refused as
+// well.
 std::vector<Refusal> refusals_of(const Core& core, const Caller& caller, const JobFileToCheck& what,
                                  const spec::JobFileReading& parsed) {
   Judging how{Judging::What::all, what.wait_anyway};
@@ -174,7 +177,7 @@ void check_steps(NamesOfJobs& names, const std::string& name, spec::JobFile& fil
   PipelineSpec pipeline = *file.spec.pipeline;
   for (std::size_t i = 0; i < pipeline.steps.size() && i < file.steps.size(); ++i) {
     PipelineStep& step = pipeline.steps[i];
-    step.spec.project = file.spec.project;  // as the step's job will have it
+    step.spec.project = file.spec.project;  // the project that the step's job will have
     const std::string where = place_of_step(file, i, name);
     names.check(where, step.spec, file.steps[i].environment, file.steps[i].where, step.bindings);
     step.spec.project.clear();

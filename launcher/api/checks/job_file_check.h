@@ -23,7 +23,7 @@ spec::JobFileReading parse(const CheckJobFile& request);
 inline constexpr std::size_t kMaxJobFileReads = 1'000;
 inline constexpr std::size_t kMaxJobFileReadBytes = 16u << 20;
 
-// What a check needs to know that is not in State. show_environment refuses an environment that the
+// The data outside State that a check needs. show_environment refuses an environment that the
 // caller may not see.
 struct JobFileLookups {
   std::function<ClientReply(const std::string& reference)> show_environment;
@@ -37,9 +37,9 @@ struct JobFileLookups {
 };
 
 struct JobFileToCheck {
-  std::string name;              // for errors; "": the job has no file
-  bool wait_anyway = false;      // as of Submit
-  bool faults_are_said = false;  // as of CheckJobFile
+  std::string name;              // the file's name, for errors; "": the job has no file
+  bool wait_anyway = false;      // the same field as in Submit
+  bool faults_are_said = false;  // the same field as in CheckJobFile
 };
 // Returns the parser's errors if there are any, and otherwise every reason for which the launcher
 // would refuse a submission of this job. If the parser's errors are said already: the reasons that
@@ -47,7 +47,7 @@ struct JobFileToCheck {
 JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
                               const JobFileToCheck& what, spec::JobFileReading parsed);
 
-// resource_exhausted when a submission's environment_variables exceed kMaxVariablesBytes.
+// Returns resource_exhausted if a submission's environment_variables exceed kMaxVariablesBytes.
 Status check_variables_size(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::launcher

@@ -8,7 +8,7 @@
 namespace lockstep::launcher {
 namespace {
 
-// nullptr: the job has no environment with a named image.
+// The environment of the job, if it names an image; nullptr: it does not.
 const DockerEnvironment* named_image(const JobSpec& spec) {
   if (!spec.environment) return nullptr;
   const auto* docker = std::get_if<DockerEnvironment>(&spec.environment->definition);

@@ -15,9 +15,10 @@ namespace lockstep::launcher {
 using FindMappedImages =
     std::function<Result<spec::MappedImages>(const std::set<std::string>& images)>;
 
-// In the job's spec and those of its steps, an image that the map has becomes the environment that
-// it is mapped to, and `replaced_environment` keeps what was there. It is cleared everywhere else,
-// so that a client cannot set it. `find` is called only if there is an image. Errors name the step.
+// Replaces images that the map has by the environments to which they are mapped, in the job's spec
+// and in its steps' specs; `replaced_environment` keeps the former value. The field is cleared in
+// all other jobs, so that a client cannot set it. `find` is called only if there is an image.
+// Errors name the step.
 Status replace_images(JobSpec& spec, const FindMappedImages& find);
 
 }  // namespace lockstep::launcher

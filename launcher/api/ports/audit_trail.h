@@ -19,8 +19,8 @@ class AuditTrail {
   // Why no change is accepted now: entries that cannot be written have reached their limit. ""
   // while changes are accepted.
   virtual std::string is_stuck() const = 0;
-  // Both are answered later, on the loop: by AuditReply and AuditVerified, or Refused. What was
-  // recorded before the call counts.
+  // Both are answered later, on the loop: by AuditReply and AuditVerified, or Refused. Entries that
+  // were recorded before the call count.
   virtual void query(const QueryAudit& query, std::function<void(ClientReply)> then) = 0;
   virtual void verify(const VerifyAudit& ask, std::function<void(ClientReply)> then) = 0;
 };

@@ -24,10 +24,10 @@ class Blobs {
   // part of what the caller may read.
   virtual void check_whole(const Caller& caller, const Digest& root,
                            std::function<void(Result<bool> whole)> then) = 0;
-  // What the tree takes (snapshot::stored_size), for quotas.
+  // Measures the space of the tree (snapshot::stored_size), for quotas.
   virtual void measure(const Caller& caller, const Digest& root,
                        std::function<void(Result<Bytes> size)> then) = 0;
-  // One tree of several, or a part of it. The result is kept from the collection of blobs for a
+  // Finds one tree of several, or a part of it. The collection of blobs spares the result for a
   // while.
   virtual void find(const Caller& caller, const TreeQuestion& question,
                     std::function<void(Result<snapshot::Subtree> found)> then) = 0;

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 class ClockAndRandom {
  public:
   virtual ~ClockAndRandom() = default;
-  virtual Instant now() = 0;           // never earlier than what it returned before
+  virtual Instant now() = 0;  // the time; never earlier than a time that it returned before
   virtual std::uint64_t random() = 0;  // cannot be guessed; each call gives another number
 };
 

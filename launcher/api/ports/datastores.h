@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 struct Datastores {
   std::vector<spec::Datastore> stores;  // sorted by name
-  std::string file = "datastores.yml";  // the operator's, for people
+  std::string file = "datastores.yml";  // the operator's file, for people
 };
 
 // Files of a remote of rclone, for the one who fetches them.

@@ -1,5 +1,5 @@
 #pragma once
-// What the process knows of itself that GetStatus tells.
+// The facts about the launcher's process that GetStatus reports.
 
 #include <cstdint>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace lockstep::launcher {
 
-// What GetStatus reports in addition to the core's data.
+// The fields of GetStatus in addition to the core's data.
 struct LauncherInfo {
-  std::string endpoint;  // of the control socket
+  std::string endpoint;  // the endpoint of the control socket
   std::int64_t pid = 0;
   std::string home;
   Instant started;

@@ -1,6 +1,6 @@
 #pragma once
-// What this launcher's process knows of itself and its machine, or does with its own keys and
-// threads, and no other interface of the service is about.
+// The service's interface to the launcher's process: its machine, its keys and its threads, as far
+// as no other interface covers them.
 
 #include <cstdint>
 #include <functional>
@@ -27,12 +27,12 @@ class LauncherProcess {
   virtual LauncherInfo info() const = 0;
   // Why no new work is accepted: the disk's space is low; "" while it is accepted.
   virtual std::string low_space() const = 0;
-  // Made from random numbers; it expires `valid_for` from now.
+  // Makes a token from random numbers; it expires `valid_for` from now.
   virtual NewToken make_token(Duration valid_for) = 0;
   // The newest lines of the log of this target's provider; "": it has none.
   virtual std::string compute_log(const std::string& target, std::int64_t lines) const = 0;
-  // parse() of job_file_check.h on another thread, in the caller's turn; answered later, on the
-  // loop. An error: too many files wait; `then` is not called.
+  // Calls parse() of job_file_check.h on another thread, in the caller's turn; answers later, on
+  // the loop. Returns an error if too many files wait; `then` is not called.
   virtual Status parse_job_file(const Caller& caller, CheckJobFile request,
                                 std::function<void(spec::JobFileReading)> then) = 0;
 };

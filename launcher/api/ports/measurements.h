@@ -1,6 +1,7 @@
 #pragma once
-// What nodes reported lately about what they, their jobs and their transfers of files use. It is in
-// memory alone, and no decision rests on it; nullopt: nothing was reported.
+// The latest reports of nodes about the resources that they, their jobs and their transfers of
+// files use. They are in memory alone, and no decision depends on them; nullopt: nothing was
+// reported.
 
 #include <optional>
 
@@ -17,7 +18,7 @@ class Measurements {
   virtual std::optional<MeasuredNode> of_node(NodeId node, bool history) const = 0;
   virtual std::optional<MeasuredPart> of_part(NodeId node, const AttemptId& attempt) const = 0;
   virtual BlobTraffic traffic(NodeId node) const = 0;
-  // After so long, a silent job is called so; zero: never.
+  // The time after which a silent job is called silent; zero: never.
   virtual Duration silent_after() const = 0;
 };
 

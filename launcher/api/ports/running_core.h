@@ -13,7 +13,7 @@ class RunningCore {
  public:
   virtual ~RunningCore() = default;
   virtual const Core& core() const = 0;
-  // What follows is performed later, when its facts are durable.
+  // Feeds an input. Its actions are performed later, when its facts are durable.
   virtual void feed(const Input& input) = 0;
   // Runs what makes an answer from the state: now, or later on the loop.
   virtual void ask(std::function<void()> answer) = 0;

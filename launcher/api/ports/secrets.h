@@ -15,14 +15,16 @@ namespace lockstep::launcher {
 class Secrets {
  public:
   virtual ~Secrets() = default;
-  // Replaces a secret of the same name. invalid_argument: the name or the value is no secret's;
-  // resource_exhausted: the owner has as many secrets, or as many bytes of them, as one may.
+  // Stores a secret, in place of one with the same name. Returns invalid_argument if the name or
+  // the value is not allowed, and resource_exhausted if the owner has the most secrets, or bytes of
+  // them, already.
   virtual Status set(const std::string& owner, const std::string& name,
                      const std::string& value) = 0;
-  virtual Status remove(const std::string& owner, const std::string& name) = 0;  // not_found
-  virtual Result<std::vector<SecretView>> list(const std::string& owner) = 0;    // sorted by name
-  // not_found: the message names the first of these that the owner does not have. Never fails
-  // without names.
+  // not_found: there is none
+  virtual Status remove(const std::string& owner, const std::string& name) = 0;
+  virtual Result<std::vector<SecretView>> list(const std::string& owner) = 0;  // sorted by name
+  // Checks that the owner has these secrets. Returns not_found with the first missing one. Never
+  // fails without names.
   virtual Status expect(const std::string& owner, const std::set<std::string>& names) = 0;
 };
 

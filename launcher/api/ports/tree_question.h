@@ -1,5 +1,5 @@
 #pragma once
-// Which files of the launcher's trees are asked for.
+// A question for files of the launcher's trees.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// The trees of an output's nodes, which make one, and what of it is asked for.
+// The trees of an output's nodes, which make one, and the requested part of it.
 struct TreeQuestion {
   std::vector<NodeTree> trees;
   std::string path;  // "": all of it

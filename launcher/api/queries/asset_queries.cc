@@ -11,7 +11,7 @@ constexpr std::size_t kMaxJobsLookedAt = 2'000;
 
 Refused refused(const Error& error) { return {error.code, error.message}; }
 
-// The job of its path is named only to those who may see that job.
+// Sets the origin. The job of its path is named only to those who may see that job.
 void set_origin(const State& state, const Viewer& viewer, AssetView& view) {
   view.made_by = maker_of(view.asset);
   const Job* job = view.made_by.value.empty() ? nullptr : state.job(view.made_by);

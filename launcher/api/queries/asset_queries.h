@@ -1,6 +1,6 @@
 #pragma once
-// Questions about registered data and models, answered from the core's state, and without what the
-// asker may not see. It reads no files.
+// Answers questions about registered data and models from the core's state, without the parts that
+// the asker may not see. It reads no files.
 
 #include "common/domain/messages/client_protocol.h"
 #include "launcher/api/queries/viewer.h"

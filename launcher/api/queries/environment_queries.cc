@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxVersionsNamed = 10;  // the most versions that a refusal names
 
-// "there is no environment …", and which versions exist instead.
+// "there is no environment …", with the versions that exist instead.
 Refused no_such_environment(const State& state, const EnvironmentName& wanted) {
   const auto known = state.registered().find(wanted.name);
   if (known == state.registered().end())
@@ -75,7 +75,8 @@ JobId visible(const State& state, const Viewer& viewer, const JobId& id) {
   return job != nullptr && viewer.sees(*job) ? id : JobId();
 }
 
-// At most as many as one account may have for one definition, because clients accept no more.
+// Adds locks, at most as many as one account may have for one definition, because clients accept no
+// more.
 void add_locks(const State& state, const Viewer& viewer, const Environment& known,
                std::vector<EnvironmentView::Lock>& locks) {
   for (const auto& [platform, lock] : known.locks) {

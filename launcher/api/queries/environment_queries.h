@@ -17,12 +17,12 @@ struct EnvironmentName {
 };
 EnvironmentName parse_environment_name(const std::string& reference);
 
-// An environment, and of the accounts whose locks the viewer may see the locks of its definition
-// and the newest job that uses it.
+// The view of an environment, with the locks of its definition and its newest job, as far as the
+// viewer may see their accounts.
 EnvironmentView view_of(const State& state, const Viewer& viewer,
                         const EnvironmentVersion& version);
 
-// EnvironmentReply, or Refused not_found.
+// Returns an EnvironmentReply, or Refused not_found.
 ClientReply show_environment(const State& state, const std::string& reference,
                              const Viewer& viewer);
 

@@ -33,7 +33,7 @@ std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
 // names of the fields.
 std::size_t bytes_of_reason(const std::string& in_words) { return 4 * in_words.size() + 128; }
 
-// Roughly the size of a view in a message; only parts that can be large are counted exactly.
+// The approximate size of a view in a message; only parts that can be large are counted exactly.
 std::size_t rough_bytes(const JobView& view) {
   const JobSpec& spec = view.spec;
   std::size_t bytes = 512 + spec.description.size() + bytes_of_reason(view.reason);
@@ -100,7 +100,7 @@ struct Answerer {
     if (!filter.statuses.empty() && std::find(filter.statuses.begin(), filter.statuses.end(),
                                               job.status()) == filter.statuses.end())
       return false;
-    // Filtering by tags must not show them to people who may not read the job.
+    // A filter by tags must not reveal them to people who may not read the job.
     return filter.tags.empty() || (viewer.reads(job) && has_tags(spec.tags, filter.tags));
   }
   static bool has_tags(const std::map<std::string, std::string>& tags,

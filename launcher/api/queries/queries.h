@@ -11,19 +11,20 @@
 
 namespace lockstep::launcher {
 
-// One reply to ListJobs holds no more than this, and about kMaxPageBytes; the client asks for the
-// rest with `after`.
+// The most jobs in one reply to ListJobs, which also ends at about kMaxPageBytes; the client asks
+// for the rest with `after`.
 inline constexpr std::size_t kMaxJobsPerPage = 1'000;
 
 // The requests that change nothing. For WatchJob, only its first answer comes from here.
 using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
                            ShowEnvironment, ListEnvironments, GetStatus, ListTokens>;
 
-// The answer, without what the viewer may not see.
+// The answer, without the parts that the viewer may not see.
 ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
                    const Query& question);
 
-// What those who watch a job are told: how its ranks ended only with the report of a failure.
+// The detail for clients that watch a job: they learn how its ranks ended only with the report of a
+// failure.
 ViewDetail detail_for_watchers(const Job& job);
 
 }  // namespace lockstep::launcher

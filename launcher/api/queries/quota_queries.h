@@ -7,8 +7,9 @@
 
 namespace lockstep::launcher {
 
-// QuotasReply. Refused if there is no such holder, or the caller may not see its quota: everybody
-// sees their own and those of projects in which they have a role; an admin sees all.
+// Answers with QuotasReply. Refused if the holder does not exist, or if the caller may not see its
+// quota: everybody sees their own and those of projects in which they have a role; an admin sees
+// all.
 ClientReply list_quotas(const Core& core, const Caller& caller, const ListQuotas& question);
 
 }  // namespace lockstep::launcher

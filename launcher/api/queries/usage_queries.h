@@ -1,8 +1,8 @@
 #pragma once
-// Adds to the launcher's views what nodes and ranks use now, and answers GetUsage. Everybody who
-// may list the nodes sees what these use; what a job uses is for those who may read the job. The
-// reads of an admin are not audited: numbers of use are no contents, and `lockstep top` asks every
-// two seconds. No socket, no clock.
+// Adds to the launcher's views the resources that nodes and ranks use now, and answers GetUsage.
+// Everybody who may list the nodes sees the use of nodes; the use of a job is for those who may
+// read the job. The reads of an admin are not audited: numbers of use are not contents, and
+// `lockstep top` asks every two seconds. No socket, no clock.
 
 #include "common/domain/messages/client_protocol.h"
 #include "launcher/api/ports/measurements.h"
@@ -12,8 +12,8 @@
 
 namespace lockstep::launcher {
 
-// How long the job has been silent, if that is long enough to be said; else 0. All its nodes must
-// have reported lately.
+// The time for which the job has been silent, if it is long enough to be shown; else 0. All its
+// nodes must have reported lately.
 Duration silence_of(const Measurements& measurements, const Job& job);
 
 // Adds the use of the job's running parts, if `parts`, and its silence. Changes nothing unless the
@@ -21,11 +21,11 @@ Duration silence_of(const Measurements& measurements, const Job& job);
 void add_use(const Measurements& measurements, const Viewer& viewer, const State& state, bool parts,
              JobView* view);
 
-// The same for the answer to a question.
+// Adds the use to the answer of a question.
 void add_use(const Measurements& measurements, const Viewer& viewer, const State& state,
              const Query& question, ClientReply* reply);
 
-// One reply holds no more parts than this.
+// the most parts in one reply
 inline constexpr std::size_t kMaxUsageParts = 100'000;
 UsageReply usage_of(const Measurements& measurements, const Core& core, const Viewer& viewer,
                     const GetUsage& question);

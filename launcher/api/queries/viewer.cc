@@ -93,7 +93,8 @@ void outline(std::optional<ExitReport>& report) {
   if (report->lost_peer) report->lost_peer->address.clear();
 }
 
-// A value that the job sets is a value of its variables, and a warning may quote it.
+// Hides the value of a setting. A value that the job sets is a value of its variables, and a
+// warning may quote it.
 void hide_value(NetworkSetting& setting) {
   if (setting.source != SettingSource::user) return;
   setting.value = kHiddenValue;
@@ -144,7 +145,7 @@ JobView outline_of(JobView view) {
 
 }  // namespace
 
-// If the job was deleted meanwhile, the object comes from the view.
+// The object of a view. If the job was deleted meanwhile, the object comes from the view.
 Object Viewer::object_of(const JobView& view) const {
   const JobId id(view.spec.name);
   const Job* job = state_.job(id);
@@ -186,8 +187,8 @@ bool Viewer::sees_locks_of(const std::string& account) const {
          (is_own || is_allowed(state_.principals(), caller_, Permission::choose_account, {}));
 }
 
-// A user sees all jobs of their projects. An attempt sees only its own job and its children, so a
-// hidden job may be of any project.
+// The words for a hidden job. A user sees all jobs of their projects. An attempt sees only its own
+// job and its children, so a hidden job may be of any project.
 HiddenJob Viewer::hidden_job() const {
   return std::holds_alternative<AttemptCaller>(caller_) ? HiddenJob::any
                                                         : HiddenJob::of_another_project;

@@ -24,30 +24,32 @@ class Viewer {
   Viewer(const State& state, const Caller& caller) : state_(state), caller_(caller) {}
 
   std::string name() const { return name_of(caller_); }
-  std::string owner() const { return owner_of(caller_); }  // whose jobs are the caller's own
+  // the owner of the jobs that are the caller's own
+  std::string owner() const { return owner_of(caller_); }
   bool sees(const Job& job) const;
-  bool reads(const Job& job) const;  // then cut() keeps the contents of its job file
-  // The caller reads this job only by virtue of a role, so the read goes into the audit log.
+  bool reads(const Job& job) const;  // whether cut() keeps the contents of the job's file
+  // Whether the caller reads this job only by virtue of a role, so that the read goes into the
+  // audit log.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
-  // Whether the caller is told of the locks of this account's jobs: one's own; an admin, of all.
+  // Whether the caller sees the locks of this account's jobs: one's own; an admin, all.
   bool sees_locks_of(const std::string& account) const;
   JobView cut(JobView view) const;
   ExplainView cut(ExplainView view) const;
   JobEvent cut(JobEvent event, const Job& of) const;
-  // The words as the caller is told them; "": not at all. `reads`: the caller may read the job that
-  // they are about.
+  // The words that the caller may see; "": none. `reads`: the caller may read the job that they are
+  // about.
   std::string tell(WordsOf of, std::string words, bool reads) const;
   Why tell(WordsOf of, const Why& why, bool reads) const;
-  // A text that is `why` in words, after what is told of that.
+  // Puts a reason into words, after the parts that are hidden are removed.
   void tell(WordsOf of, Why& why, std::string& words, bool reads) const;
   NodeView cut(NodeView view) const;
-  // For those who may not change targets: without jobs that they may not see, and without what a
-  // provider is given, which may hold credentials.
+  // Cuts the views for callers who may not change targets: without jobs that they may not see, and
+  // without a provider's input, which may have credentials.
   std::vector<ComputeView> cut(std::vector<ComputeView> views) const;
-  // What is done with the name of a deleted job: the launcher does not know any more who owned it.
+  // The treatment of a deleted job's name: the launcher does not know any more who owned the job.
   enum class Gone { shown, hidden };
-  // Without the names of jobs that the caller may not see.
+  // Removes the names of jobs that the caller may not see.
   Why cut(const Why& why, Gone gone = Gone::shown) const;
   std::string cut(std::string words, Gone gone = Gone::shown) const;
 
@@ -62,10 +64,11 @@ class Viewer {
   const Caller& caller_;
 };
 
-// A reply with a list has about so many bytes; what is beyond is asked for, or has no content.
+// The approximate size of a reply with a list; further entries are requested later, or have no
+// content.
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
-// Shown in place of a value that the caller may not see.
+// The text in place of a value that the caller may not see.
 inline constexpr const char* kHiddenValue = "(hidden)";
 
 }  // namespace lockstep::launcher

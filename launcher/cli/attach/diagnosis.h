@@ -13,10 +13,10 @@
 namespace lockstep::cli {
 
 struct Diagnosis {
-  JobView job;  // with at least one attempt
+  JobView job;  // the job, with at least one attempt
   Instant at;
-  std::vector<ShownStanding> standings;  // by rank; empty: the nodes said nothing of them
-  std::vector<NodeClock> clocks;         // of the attempt's nodes, as far as they were measured
+  std::vector<ShownStanding> standings;  // by rank; empty: the nodes reported nothing about them
+  std::vector<NodeClock> clocks;  // the clocks of the attempt's nodes, as far as they were measured
   StackReport stacks;
   std::string no_stacks;  // why there are none; "": `stacks` has what there is
 };

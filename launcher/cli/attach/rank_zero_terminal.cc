@@ -83,8 +83,8 @@ Beside::State RankZeroTerminal::state() const {
 
 namespace {
 
-// For a rank 0 that ended before its terminal was attached. Uses a connection of its own, because
-// the loop of the other one still has the follower's handlers.
+// Shows the log of a rank 0 that ended before its terminal was attached. Uses a connection of its
+// own, because the loop of the other one still has the follower's handlers.
 void show_log_of_rank_zero(Context& context, const JobId& job) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return context.terminal.print_line(connection.error().message);
@@ -101,7 +101,8 @@ void show_log_of_rank_zero(Context& context, const JobId& job) {
 
 }  // namespace
 
-// A user who leaves the terminal leaves the job, since nobody else writes to it.
+// Connects the terminal. A user who leaves the terminal leaves the job, since nobody else writes to
+// it.
 void connect_rank_zero(Context& context, RankZeroTerminal& rank_zero, TerminalKind kind,
                        WatchOptions& watch) {
   if (kind == TerminalKind::none) return;

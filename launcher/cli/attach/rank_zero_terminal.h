@@ -26,7 +26,7 @@ class RankZeroTerminal : public Beside {
   void tick(Instant now) override;
   Instant next_deadline() const override;
   State state() const override;
-  // It never was: rank 0 ended before, so its log alone has what it wrote.
+  // False: rank 0 ended before it was attached, so its output is in its log alone.
   bool was_attached() const { return client_ && client_->is_opened(); }
 
  private:
@@ -40,11 +40,12 @@ class RankZeroTerminal : public Beside {
   bool is_refusal_said_ = false;
 };
 
-// Sets in `watch` what a run with `kind` needs, which may be none. `rank_zero` is used as long.
+// Sets in `watch` what a run with `kind` needs, which may be nothing. `rank_zero` is used as long
+// as `watch` is.
 void connect_rank_zero(Context& context, RankZeroTerminal& rank_zero, TerminalKind kind,
                        WatchOptions& watch);
 
-// What is wrong with --pty or --stdin here, and beside other flags of `run`; a usage error.
+// The fault of --pty or --stdin here, and beside other flags of `run`; a usage error.
 Status check_terminal(TerminalKind kind, bool detaches, bool is_array, bool prints_record);
 
 }  // namespace lockstep::cli

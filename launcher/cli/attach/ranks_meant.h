@@ -1,6 +1,6 @@
 #pragma once
-// Which ranks of a running job an attachment is for: the job of NAME, its newest attempt, and the
-// ranks that run on each node, as the launcher knows them.
+// Finds the ranks of a running job that an attachment is for: the job of NAME, its newest attempt,
+// and the ranks that run on each node, as the launcher knows them.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ namespace lockstep::cli {
 
 struct RankChoice {
   std::optional<int> rank;  // global
-  std::string node;         // its name, or its rank in the job; "": any
+  std::string node;         // the node's name, or its rank in the job; "": any
 };
 void add_rank(CLI::App& verb, RankChoice& choice);
 void add_rank_or_node(CLI::App& verb, RankChoice& choice);
@@ -27,24 +27,25 @@ void add_rank_or_node(CLI::App& verb, RankChoice& choice);
 struct NodeRanks {
   int node_rank = 0;
   std::string node_name;
-  std::vector<int> ranks;  // that run, in order
+  std::vector<int> ranks;  // the ranks that run, in order
 };
 
 // The job of `word` (NAME, NAME/STEP, ARRAY/TASK) if its ranks run, or are about to. Errors begin
-// with `verb`: of a pipeline they name its steps that run; of another job they say what it does.
+// with `verb`: for a pipeline they name its running steps; for another job they tell its state.
 Result<JobView> running_job(Connection& connection, const std::string& verb,
                             const std::string& word);
 
-// invalid_argument: the job does not have this rank; the error names those that it has. The job is
-// not a pipeline.
+// Checks a rank of a job that is not a pipeline. Returns invalid_argument if the job does not have
+// it, with the ranks that it has.
 Status expect_rank(const std::string& verb, const JobSpec& spec, int rank);
 
 // The nodes of the newest attempt with ranks that run, or the node of the chosen rank with only
-// that one. invalid_argument: there is no such rank or node. conflict: it runs no more.
+// that one. Returns invalid_argument if the rank or node does not exist, and conflict if it does
+// not run any more.
 Result<std::vector<NodeRanks>> chosen_ranks(const std::string& verb, const JobView& job,
                                             const RankChoice& choice);
 
-// kExitUsage of a rank or node that the job does not have, else `otherwise`.
+// Returns kExitUsage for a rank or node that the job does not have, else `otherwise`.
 int exit_code_of_choice(const Error& error, int otherwise = kExitFailure);
 
 // "rank 3 on n2", "7 ranks: 0–3 on n1, 4–6 on n2".

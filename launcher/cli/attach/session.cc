@@ -36,13 +36,13 @@ io::Fd own_description(int fd) {
                        O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-// Our standard output or standard error.
+// Writes to our standard output or standard error.
 class Sink {
  public:
   Sink(io::EventLoop& loop, int fd) : loop_(loop), fd_(fd), own_(own_description(fd)) {}
   ~Sink() { wait_for_room(false, {}); }
 
-  // How many bytes were written now; nullopt: writing fails for good.
+  // Writes bytes and returns their number; nullopt: writing fails for good.
   std::optional<std::size_t> write(std::string_view bytes) const {
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -213,7 +213,8 @@ void AttachClient::Impl::write(AttachStream stream, Instant now) {
   sink.wait_for_room(!streams.waiting(stream).empty(), [this] { progress(clock.now()); });
 }
 
-// nullopt: standard output is closed. If only standard error is closed, the program continues.
+// Writes output. nullopt: standard output is closed. If only standard error is closed, the program
+// continues.
 std::optional<std::size_t> AttachClient::Impl::write_now(AttachStream stream,
                                                          std::string_view bytes) {
   const bool is_error = stream == AttachStream::error;

@@ -1,8 +1,8 @@
 #pragma once
 // One attachment between our standard streams and a program at a rank, over a connection. It reads
-// our input, writes the program's output, passes sizes of the terminal, and repairs what relays
-// lost (attach/streams.h). Our terminal is raw while the program has one. It neither dials nor
-// waits: attach/session_loop.h or what goes on beside a Follower calls it.
+// our input, writes the program's output, passes sizes of the terminal, and repairs losses of
+// relays (attach/streams.h). Our terminal is raw while the program has one. It neither dials nor
+// waits: its callers are attach/session_loop.h and Beside (follow/beside.h).
 
 #include <functional>
 #include <memory>
@@ -17,10 +17,10 @@ namespace lockstep::cli {
 struct AttachOptions {
   AttachOpen open;
   bool is_terminal = false;  // the program has one, and our standard input and output are one
-  bool shows_output = true;  // else it is read and dropped
-  bool escapes = true;       // of a terminal: "~." leaves
+  bool shows_output = true;  // false: output is read and dropped
+  bool escapes = true;       // for a terminal: "~." leaves
   Duration open_within = seconds(20);
-  // A line for standard error if that is a terminal, once it is open; empty: none.
+  // The line for standard error if that is a terminal, once the attachment is open; empty: none.
   std::function<std::string(const AttachOpened&)> greeting = {};
   std::function<std::string()> how_to_start = {};  // see FollowOptions
 };
@@ -39,19 +39,19 @@ class AttachClient {
   AttachClient(Connection& connection, Terminal& terminal, AttachOptions options);
   ~AttachClient();
 
-  bool on_bulk(const BulkEnvelope& envelope);  // true: it was for this one
+  bool on_bulk(const BulkEnvelope& envelope);  // true: the message was for this session
   void on_bulk_up();
-  void tick(Instant now);  // in each turn of the loop
+  void tick(Instant now);  // called in each turn of the loop
   Instant next_deadline() const;
 
-  void resize();            // our terminal has another size
+  void resize();            // notes that our terminal has another size
   void continued();         // the process was stopped, and goes on: its terminal becomes raw again
-  void notify(int signal);  // for the program
+  void notify(int signal);  // sends a signal to the program
   void leave(int signal);   // ends the attachment and what runs in it; 0: the person left
-  bool is_opened() const;   // also after its end
+  bool is_opened() const;   // true also after its end
   Duration silent_for(Instant now) const;
-  const std::string& waits_for() const;  // as AttachStreams::waits_for
-  // nullopt: it goes on. Our terminal is as it was before.
+  const std::string& waits_for() const;  // the same as AttachStreams::waits_for
+  // nullopt: the session goes on. Otherwise our terminal is as it was before.
   const std::optional<AttachOutcome>& outcome() const;
 
  private:

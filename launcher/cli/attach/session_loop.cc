@@ -16,11 +16,11 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTick = seconds(1);
-// The connection is lost after this time without a frame.
+// The time without a frame after which the connection is lost.
 constexpr Duration kLostAfter = kAttachAskAfter + seconds(2);
 // How long messages may take to leave this process.
 constexpr Duration kForTheClose = milliseconds(100);
-constexpr Duration kForTheLastClose = milliseconds(5);  // the same when nothing runs any more
+constexpr Duration kForTheLastClose = milliseconds(5);  // the same time, if nothing runs any more
 
 class AttachLoop {
  public:
@@ -85,7 +85,7 @@ class AttachLoop {
     }
   }
 
-  // ZeroMQ redials the same endpoint by itself; this looks for a launcher at another one.
+  // Looks for a launcher at another endpoint; ZeroMQ redials the same one by itself.
   void look_for_launcher(Instant now) {
     if (!is_down_ && client_->silent_for(now) < kLostAfter) return say_what_it_waits_for();
     const auto endpoint = find_endpoint_();
@@ -96,7 +96,8 @@ class AttachLoop {
     client_->on_bulk_up();
   }
 
-  // A launcher on this machine may have ended for good: only the user can start another.
+  // Tells that the launcher is lost. One on this machine may have ended for good: only the user can
+  // start another.
   void say_lost(bool is_there) {
     const std::string start =
         is_there || !options_.how_to_start ? "" : options_.how_to_start() + "; ";
@@ -118,8 +119,8 @@ class AttachLoop {
     is_lost_said_ = false;
   }
 
-  // This process ends without destructors, so a message may still be in its memory; this waits for
-  // it.
+  // This process ends without destructors, so a message may still be in its memory; this waits
+  // until it has left.
   void let_close_leave() {
     const bool runs = client_->outcome()->how != AttachOutcome::How::ended;
     const Instant end = clock_.now() + (runs ? kForTheClose : kForTheLastClose);

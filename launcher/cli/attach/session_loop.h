@@ -9,9 +9,9 @@
 
 namespace lockstep::cli {
 
-// Without a terminal, SIGINT, SIGTERM and SIGQUIT go to the program, and the second one leaves;
-// with one, they leave. SIGHUP leaves. `find_endpoint`: where the launcher listens now; nullopt:
-// nowhere.
+// Runs the session to its end. Without a terminal, SIGINT, SIGTERM and SIGQUIT go to the program,
+// and the second one leaves; with one, they leave. SIGHUP leaves. `find_endpoint`: the launcher's
+// present address; nullopt: there is none.
 Result<AttachOutcome> attach(Connection& connection, Terminal& terminal,
                              const std::function<std::optional<Endpoint>()>& find_endpoint,
                              AttachOptions options);

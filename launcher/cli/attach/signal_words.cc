@@ -32,7 +32,7 @@ constexpr std::array kNames = std::to_array<Name>(
      {"IO", SIGIO},     {"PWR", SIGPWR},       {"SYS", SIGSYS},   {"IOT", SIGABRT},
      {"CLD", SIGCHLD},  {"POLL", SIGIO}});
 
-// As in bash: the C library keeps 32 and 33 for itself.
+// the first real-time signal, as in bash: the C library keeps 32 and 33 for itself
 constexpr int kFirstRealTime = 34;
 
 std::optional<int> number_in(std::string_view text) {

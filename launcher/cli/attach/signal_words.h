@@ -7,7 +7,8 @@
 
 namespace lockstep::cli {
 
-// 1 to 64. invalid_argument: it is none; the error names the nearest, or where all are listed.
+// Reads a signal from 1 to 64. Returns invalid_argument for other words, with the nearest, or where
+// all are listed.
 Result<int> signal_from(const std::string& word);
 // "SIGUSR1"; "SIGRTMIN+3" of those without a name.
 std::string signal_text(int number);

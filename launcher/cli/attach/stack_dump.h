@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 struct StackProcess {
   int rank = 0;
-  int pid = 0;  // as the ranks see it
+  int pid = 0;  // the pid as the ranks see it
   std::string command;
   std::string tool;   // py-spy, eu-stack, gdb; "": none ran
   std::string error;  // why there is nothing, or less than was asked for
@@ -22,7 +22,7 @@ struct StackProcess {
   friend bool operator==(const StackProcess&, const StackProcess&) = default;
 };
 
-// corrupt: it is no such line.
+// Reads one such line. Returns corrupt if the line has another form.
 Result<StackProcess> stack_process_from(std::string_view line);
 
 }  // namespace lockstep::cli

@@ -76,7 +76,8 @@ std::string key_of(const StackThread& thread) {
   return key;
 }
 
-// The key is the same for processes that started their threads in another order.
+// Makes the key of a group. The key is the same for processes that started their threads in another
+// order.
 std::string key_of(const std::vector<StackProcess>& processes) {
   std::string key;
   for (const StackProcess& process : processes) {

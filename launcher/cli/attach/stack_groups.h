@@ -13,7 +13,7 @@ namespace lockstep::cli {
 struct StackGroup {
   std::vector<int> ranks;               // sorted
   std::string summary;                  // "all_reduce <- step train.py:88 <- main train.py:120"
-  std::vector<StackProcess> processes;  // of its first rank; its main one first
+  std::vector<StackProcess> processes;  // the processes of the first rank; its main one first
 };
 
 struct UnreadRanks {
@@ -29,11 +29,12 @@ struct StackReport {
   std::vector<UnreadRanks> unread;
 };
 
-// Adds what a rank's processes do. Ranks are one group if all of their threads stand at the same
-// places, whatever the processes' numbers are. A rank of which no process could be read is unread.
+// Adds the stacks of a rank's processes. Ranks are one group if all of their threads stand at the
+// same places, whatever the processes' numbers are. A rank none of whose processes could be read is
+// unread.
 void group_stacks(std::vector<StackProcess> processes, const std::string& node_name,
                   StackReport* report);
-// The smallest group first, of equal ones that with the lowest rank.
+// Sorts the smallest group first; equal ones by their lowest rank.
 void sort_groups(StackReport* report);
 
 std::string stacks_text(const StackReport& report);

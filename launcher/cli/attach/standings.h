@@ -1,6 +1,6 @@
 #pragma once
-// Where ranks stand, as their nodes tell it in lines of JSON (runner/attach/standing_line.h), and
-// as JSON and a table for people. Texts are of the job's: they may hold anything. Pure.
+// The standings of ranks, read from their nodes' lines of JSON (runner/attach/standing_line.h), and
+// written as JSON and as a table for people. The texts are the job's, and may be anything. Pure.
 
 #include <cstdint>
 #include <string>

@@ -8,12 +8,14 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kAskAgain = seconds(1);  // after this time without an answer; doubles each time
+// the time without an answer before the opening is repeated; doubles each time
+constexpr Duration kAskAgain = seconds(1);
 constexpr Duration kAskAgainAtMost = seconds(8);
 constexpr Duration kBetweenRepairs = milliseconds(50);
-constexpr Duration kRetry = milliseconds(250);  // after a refusal that may pass
-constexpr Duration kConfirmAfter = seconds(1);  // how long after the last byte, if nothing follows
-// More than a runner sends that keeps to its window.
+constexpr Duration kRetry = milliseconds(250);  // the pause after a refusal that may pass
+// how long after the last byte it is confirmed, if nothing follows
+constexpr Duration kConfirmAfter = seconds(1);
+// More bytes than a runner sends that keeps to its window.
 constexpr std::size_t kMostWaiting = 2 * kAttachWindow;
 
 Duration doubled(Duration wait) { return std::min(2 * wait, kAskAgainAtMost); }
@@ -44,7 +46,7 @@ void AttachStreams::open(Instant now) {
   alive_at_ = now + kAttachAliveEvery;
 }
 
-// A burst of frames after a gap causes only one request.
+// Asks for lost frames. A burst of frames after a gap causes only one request.
 void AttachStreams::repair(Instant now) {
   if (is_asked_ || is_over()) return;
   if (now - asked_at_ < kBetweenRepairs) {
@@ -197,7 +199,8 @@ void AttachStreams::written(AttachStream stream, std::size_t bytes, Instant now)
   acknowledge(stream, false, now);
 }
 
-// `again`: the runner repeats bytes that are here, so an acknowledgement was lost.
+// Acknowledges bytes. `again`: the runner repeats bytes that are here, so an acknowledgement was
+// lost.
 void AttachStreams::acknowledge(AttachStream stream, bool again, Instant now) {
   Incoming& in = *incoming(stream);
   const std::uint64_t new_bytes = in.written - in.acked;
@@ -246,8 +249,8 @@ void AttachStreams::on_frame(const AttachBody& body, Instant now) {
 // The last frame of a burst may be lost, and no later frame would show that.
 void AttachStreams::used(Instant now) { confirm_at_ = now + kConfirmAfter; }
 
-// An opening requests everything that may be lost. While bytes arrive it is not sent: they would be
-// sent twice, and the next frame shows a gap anyway.
+// Keeps the attachment alive. An opening requests everything that may be lost. While bytes arrive
+// it is not sent: they would be sent twice, and the next frame shows a gap anyway.
 void AttachStreams::keep_alive(Instant now) {
   alive_at_ = now + kAttachAliveEvery;
   if (confirm_at_ == Instant::never() && !writes()) return repair(now);

@@ -1,8 +1,8 @@
 #pragma once
-// The client's side of one attachment (decision 078), without I/O: what has been sent and taken,
-// what has come and been written, and when the opening has to be sent again. Frames may be lost,
-// doubled and late in both directions, and the relays may be killed: the bytes of each stream come
-// out once and in order. Pure: it reads no clock, and frames leave it through take_frames().
+// The client's side of one attachment (decision 078), without I/O: it tracks which bytes were sent
+// and taken, which have arrived and were written, and when to send the opening again. Frames may be
+// lost, doubled and late in both directions, and the relays may be killed: the bytes of each stream
+// come out once and in order. Pure: it reads no clock, and frames leave it through take_frames().
 
 #include <array>
 #include <cstdint>
@@ -24,18 +24,18 @@ class AttachStreams {
 
   // ---- to the program
   std::size_t room() const;  // bytes that feed() takes now; 0 before the attachment is open
-  void feed(std::string_view bytes, Instant now);  // at most room()
-  void end_input(Instant now);                     // its standard input ends after these bytes
+  void feed(std::string_view bytes, Instant now);  // at most room() bytes
+  void end_input(Instant now);  // the program's standard input ends after these bytes
   void resize(TerminalSize size);
   void notify(int signal);  // kept until the attachment is open
   void close();             // the runner ends what still runs, and forgets the attachment
 
   // ---- frames
   void on_frame(const AttachBody& body, Instant now);
-  void on_link_up(Instant now);  // frames may have been lost
+  void on_link_up(Instant now);  // notes that the link is up again; frames may have been lost
   void tick(Instant now);        // at next_deadline() or later
   Instant next_deadline() const;
-  std::vector<AttachBody> take_frames();  // to be sent now, in this order
+  std::vector<AttachBody> take_frames();  // the frames to send now, in this order
 
   // ---- from the program
   std::string_view waiting(AttachStream stream) const;  // came, and is not written yet
@@ -43,20 +43,21 @@ class AttachStreams {
 
   // ---- where it stands
   const std::optional<AttachOpened>& opened() const { return opened_; }  // also after its end
-  // The program has ended, and all of its output is written; else null.
+  // The end, once the program has ended and all of its output is written; else null.
   const AttachEnd* ended() const;
-  // There is no such attachment, or none any more, and why. unavailable: it may be there later.
+  // Why the attachment does not exist, or not any more; null: it does. unavailable: it may exist
+  // later.
   const std::optional<Error>& refused() const { return refused_; }
-  // Why it cannot go on at the moment, in the launcher's or the node's words; "": they said
-  // nothing.
+  // The reason why it cannot go on at the moment, in the launcher's or the node's words; "": they
+  // gave none.
   const std::string& waits_for() const { return waits_for_; }
   Duration silent_for(Instant now) const { return now - heard_at_; }
 
  private:
   struct Incoming {
     std::uint64_t have = 0;     // received without a gap
-    std::uint64_t written = 0;  // of these
-    std::uint64_t acked = 0;    // of these, what the runner was told
+    std::uint64_t written = 0;  // the bytes of these that were written
+    std::uint64_t acked = 0;    // the bytes of these that the runner was told
     std::string waiting;        // [written, have)
   };
 
@@ -88,21 +89,22 @@ class AttachStreams {
   std::string kept_;         // input [base_, base_ + size), which is not taken yet
   std::uint64_t base_ = 0;   // taken
   std::uint64_t sent_ = 0;   // since the last answer to an opening
-  bool input_ends_ = false;  // behind these bytes
+  bool input_ends_ = false;  // true: the input ends behind these bytes
   bool end_sent_ = false;
 
   std::optional<AttachOpened> opened_;
   std::optional<AttachEnd> end_;
   std::optional<Error> refused_;
   std::string waits_for_;
-  std::vector<int> signals_;  // before it is open
+  std::vector<int> signals_;  // signals that wait until it is open
   bool is_closed_ = false;
 
   Instant heard_at_;
   Instant asked_at_;
-  bool is_asked_ = false;                // an opening has no answer yet
-  Duration ask_again_;                   // so long after asked_at_
-  Instant retry_at_ = Instant::never();  // it was refused for now, or answered a moment ago
+  bool is_asked_ = false;  // an opening has no answer yet
+  Duration ask_again_;     // the time from asked_at_ until the opening is repeated
+  // set if the opening was refused for now, or answered a moment ago
+  Instant retry_at_ = Instant::never();
   Instant taken_by_ = Instant::never();  // input that was sent; else it may be lost
   Duration taken_within_;
   Instant confirm_at_ = Instant::never();  // nothing is lost, by an opening

@@ -1,7 +1,7 @@
 #pragma once
-// Which job a verb is about when it is given a pipeline and one of its steps (NAME/STEP or --step),
-// or an array and one of its tasks (sweep/3). The job of a step that was reused is the one that
-// stands in for it, and whoever reads its log or takes its files is told.
+// Finds the job of a verb when it is given a pipeline and one of its steps (NAME/STEP or --step),
+// or an array and one of its tasks (sweep/3). For a reused step this is the job that replaces it,
+// and a reader of its log or files is told.
 
 #include <string>
 
@@ -29,25 +29,25 @@ std::string reused_text(const StepView& step, const std::string& what);
 // conflict that names that job. Other errors as of job_of_step.
 Result<JobId> own_job_of_step(const std::string& verb, const JobView& job, const std::string& name);
 
-// Says on `terminal` whose the job is, unless it is the asking user's: a name alone shows that to
-// nobody. Costs a request; what the launcher does not tell is not said.
+// Tells on `terminal` the job's user, unless it is the asker: a name alone does not show the user.
+// Costs a request; prints nothing that the launcher does not tell.
 void say_whose(Connection& connection, Terminal& terminal, const JobView& job);
 void say_whose(Connection& connection, Terminal& terminal, const JobId& job);
 
-// Each verb that takes a job's name has it from one of these. `word` is NAME or NAME/STEP; the
-// launcher is asked only for NAME/STEP.
-// For a verb whose answer names the job that it is about. Errors as of job_of_step.
+// The job's id, for a verb whose answer names the job. Each verb that takes a job's name uses one
+// of these functions. `word` is NAME or NAME/STEP; the launcher is asked only for NAME/STEP. Errors
+// as of job_of_step.
 Result<JobId> named_job(Connection& connection, const std::string& verb, const std::string& word);
-// For a verb that reads the job and does not say which: says on `terminal` where a reused one is
-// from. `what` as of reused_text.
+// The job's id, for a verb that reads the job without naming it: tells on `terminal` from which job
+// a reused one is. `what` as of reused_text.
 Result<JobId> job_to_read(Connection& connection, Terminal& terminal, const std::string& verb,
                           const std::string& word, const std::string& what);
-// For a verb that changes the job. Errors as of own_job_of_step.
+// The job's id, for a verb that changes the job. Errors as of own_job_of_step.
 Result<JobId> job_to_change(Connection& connection, const std::string& verb,
                             const std::string& word);
 
-// The job of `word` as of named_job, or that of its step `step_option`. Says on `terminal` where a
-// reused one is from.
+// The job of `word`, as named_job finds it, or the job of its step `step_option`. Tells on
+// `terminal` from which job a reused one is.
 Result<JobView> chosen_job(Connection& connection, Terminal& terminal, const std::string& verb,
                            const std::string& word, const std::string& step_option,
                            const std::string& what);

@@ -26,7 +26,8 @@ void hold_interrupts(bool hold) {
 
 namespace {
 
-// If the file is in a launcher's home on this machine, systemd or a person started that launcher.
+// The error if systemd or a person started the launcher: the file is then in a launcher's home on
+// this machine.
 std::string operators_launcher_is_down(const std::string& endpoint_file) {
   if (endpoint_file.empty()) return "";
   return fmt::format(

@@ -1,6 +1,6 @@
 #pragma once
-// What every verb works with: the home, the terminal, and the way to a launcher. Also how an error
-// becomes an exit code.
+// The context of every verb: the home, the terminal, and the way to a launcher. Also turns an error
+// into an exit code.
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,8 @@
 namespace lockstep::cli {
 
 // Our own exit codes; a job's own codes pass through unchanged.
-inline constexpr int kExitFailure = 1;  // a request failed (no such job, refused, …)
+inline constexpr int kExitFailure = 1;  // a request failed (the job does not exist, it was refused,
+                                        // …)
 inline constexpr int kExitUsage = 2;    // the command line or the job file is wrong
 inline constexpr int kExitLockstepFailed =
     125;                                 // the same for the verbs that end with a job's code
@@ -36,30 +37,31 @@ struct Context {
   };
   // The connection is the context's, for as long as it lives.
   Result<Connection*> connect(Need need) const;
-  // Where the launcher listens now; nullopt while it is down. Starts nothing.
+  // The launcher's present address; nullopt while it is down. Starts nothing.
   std::optional<Endpoint> find_endpoint() const;
 
   mutable std::vector<std::unique_ptr<Connection>> connections = {};
-  std::optional<jmespath::Expression> query = {};  // --query: what is printed of an answer
+  std::optional<jmespath::Expression> query = {};  // --query: selects the printed part of an answer
 };
 
 // Says the error on stderr and returns `code`.
 int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
-// The same for an error with a line for each fault (files/yaml/faults.h), each on a line of its
-// own.
+// Prints an error with a line for each fault (files/yaml/faults.h), each on a line of its own, and
+// returns `code`.
 int fail_with_all(Terminal& terminal, const Error& error, int code = kExitUsage);
 
-// SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it starts.
+// Lets SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it
+// starts.
 void hold_interrupts(bool hold);
 
 // Asks for a change that is answered by Done, and says what was done. The exit code.
 int ask_to_change(Context& context, const ClientRequest& request);
 
-// What --query selects of an answer, or all of it.
+// The part of an answer that --query selects, or all of it.
 Result<Json> what_is_asked(const Context& context, const Json& json);
 
-// Writes `table`, or what --query selects of the JSON (else all of it) in the format asked for.
-// kExitFailure: the query does not fit the answer.
+// Writes `table`, or the part of the JSON that --query selects (else all of it) in the requested
+// format. kExitFailure: the query does not fit the answer.
 int print(Context& context, Format format, const Json& json, const std::string& table);
 
 }  // namespace lockstep::cli

@@ -22,12 +22,13 @@ namespace {
 
 // How long a second Ctrl-C waits for the answer to a cancel.
 constexpr Duration kLastAnswer = milliseconds(300);
-constexpr Duration kBulkWithin = seconds(7);  // for the port for logs, while the other port answers
-// How often a redrawn line is written if the output is no terminal.
+// The time for which the port for logs may be unreachable while the other port answers.
+constexpr Duration kBulkWithin = seconds(7);
+// How often a redrawn line is written if the output is not a terminal.
 constexpr Duration kStatesEvery = seconds(1);
 // The longest wait of a line for older lines of other logs.
 constexpr Duration kHoldAtMost = seconds(2);
-// Shorter: with one log no other line can come between.
+// shorter: with one log no other line can come between
 constexpr Duration kShowPartialOfOne = milliseconds(100);
 constexpr Duration kBesideAfterEnd = seconds(5);  // how long it may continue after the job's end
 // If a connection does not read, the launcher drops its follow; then more chunks than these are
@@ -109,7 +110,8 @@ void Follower::Impl::tick(Instant now) {
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
 
-// A firewall may pass the launcher's port but not the next one.
+// Tells that only the port for logs is unreachable: a firewall may pass the launcher's port but not
+// the next one.
 void Follower::Impl::tell_bulk_trouble(Instant now) {
   const auto bulk = connection.bulk();
   if (!bulk || io::is_connected(**bulk) || is_control_down) {
@@ -125,7 +127,8 @@ void Follower::Impl::tell_bulk_trouble(Instant now) {
       printable(endpoint), io::why_not_connected(endpoint, seconds(1))));
 }
 
-// While the job runs, silence is normal. After its end, the LogEnd may be lost.
+// Whether the logs must be resumed. While the job runs, silence is normal. After its end, the
+// LogEnd may be lost.
 bool Follower::Impl::must_resume_logs() const {
   if (log_end || options.without_logs) return false;
   if (listening.since(logged_at) <= options.logs_quiet) return false;
@@ -187,7 +190,8 @@ bool Follower::Impl::finished() {
   return true;
 }
 
-// The last bytes may be under way. What comes too late is in the log.
+// Whether something beside the job goes on: the last bytes may be under way. Bytes that come too
+// late are in the log.
 bool Follower::Impl::beside_goes_on() const {
   return options.beside != nullptr && options.beside->state() == Beside::State::goes_on &&
          listening.since(ended_at) < kBesideAfterEnd;
@@ -244,7 +248,7 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
   return {how, job, interrupts > 0, cancel, in_vain, has_logs};
 }
 
-// A user who has left the terminal does not return to it.
+// The end after a user has left the terminal, to which they do not return.
 FollowEnd Follower::Impl::left_end(FollowEnd::How how, Instant now) {
   if (options.cancel_on_hang_up && !is_over) {
     ask_to_cancel();

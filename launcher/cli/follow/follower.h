@@ -19,25 +19,25 @@ namespace lockstep::cli {
 
 struct FollowOptions {
   JobId job;
-  bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
+  bool cancel_on_interrupt = false;  // false: Ctrl-C only detaches
   bool show_state = true;            // the status line, and lines for changes of the state
   bool leave_in_vain = false;        // a job that waits in vain is canceled, with its reason
-  bool until_final = true;           // false: show what is logged now, then stop
-  bool is_over = false;              // of a pipeline: it is final already
-  bool reused_logs = false;          // of a pipeline: also those of the jobs that its steps reuse
-  // Only rank, node_rank, stream, ranks_only, tail_lines, attempt and since are used. An
-  // environment's log goes to standard error beside ranks' logs, and to standard output when only
-  // it is requested.
+  bool until_final = true;           // false: shows the logs until now, then stops
+  bool is_over = false;              // for a pipeline: it is final already
+  bool reused_logs = false;  // for a pipeline: also shows the logs of jobs that its steps reuse
+  // The choice of logs; only rank, node_rank, stream, ranks_only, tail_lines, attempt and since are
+  // used. An environment's log goes to standard error beside ranks' logs, and to standard output
+  // when only it is requested.
   LogFollow filter;
-  bool single_log = false;  // of one rank or node: bytes pass through without a prefix
+  bool single_log = false;  // for the log of one rank or node: bytes pass through without a prefix
   bool no_prefix = false;   // whole lines of all logs, without a prefix
-  bool timestamps = false;  // before each line
+  bool timestamps = false;  // puts a time before each line
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is needed for something else
-  bool raw = false;                              // also a terminal gets the logs' bytes as they are
-  Beside* beside = nullptr;                      // goes on as long, and is waited for; may be null
-  bool without_logs = false;                     // none is asked for
-  bool cancel_on_hang_up = false;                // else SIGHUP only detaches
+  bool raw = false;                  // writes the logs' bytes unchanged, also to a terminal
+  Beside* beside = nullptr;          // goes on as long, and is waited for; may be null
+  bool without_logs = false;         // no logs are requested
+  bool cancel_on_hang_up = false;    // false: SIGHUP only detaches
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
   std::function<std::string()> how_to_start;  // restart hint for a stopped launcher; may be empty
   WatchLease::Limits watch = {};
@@ -51,14 +51,14 @@ struct FollowEnd {
   enum class How { finished, detached, hung_up, output_closed };
   enum class Cancel { not_asked, unanswered, agreed };
   How how = How::finished;
-  std::optional<JobView> job;  // its last known state
-  bool interrupted = false;    // Ctrl-C was pressed
+  std::optional<JobView> job;  // the job's last known state
+  bool interrupted = false;    // true: Ctrl-C was pressed
   Cancel cancel = Cancel::not_asked;
-  bool in_vain = false;   // it waited in vain, and so was canceled
+  bool in_vain = false;   // the job waited in vain, and so was canceled
   bool has_logs = false;  // a byte of the logs that were asked for came
 };
 
-// Where the bytes of a log go: standard output or standard error.
+// The destination of a log's bytes: standard output or standard error.
 LogStream written_to(LogStream stream, const FollowOptions& options);
 // Whether they go to a terminal that must not obey them; empty if none does.
 std::function<bool(LogStream)> on_terminal(const Terminal& terminal, const FollowOptions& options);
@@ -75,9 +75,10 @@ class Follower {
   Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
            FollowOptions options);
   ~Follower();
-  // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). SIGTERM acts like
-  // Ctrl-C. SIGHUP only detaches, unless cancel_on_hang_up, and is ignored if it was already
-  // ignored (nohup). Whoever leaves what goes on beside the job with ~. detaches from it.
+  // Follows the job to its end. SIGINT, SIGTERM and SIGHUP must be blocked in all threads
+  // (hold_interrupts). SIGTERM acts like Ctrl-C. SIGHUP only detaches, unless cancel_on_hang_up,
+  // and is ignored if it was already ignored (nohup). A user who leaves a terminal beside the job
+  // with ~. detaches from the job.
   Result<FollowEnd> run();
 
  private:

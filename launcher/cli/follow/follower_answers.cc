@@ -55,7 +55,7 @@ void Follower::Impl::on_launcher(Instant started) {
   launcher_started = started;
 }
 
-// Each note is shown once, even if several nodes report it.
+// Shows notes, each once, even if several nodes report it.
 void Follower::Impl::say_notes() {
   if (job->attempts.empty()) return;
   for (const PartView& part : job->attempts.back().parts)
@@ -101,7 +101,7 @@ void Follower::Impl::leave_in_vain() {
   ask_to_cancel();
 }
 
-// Shown while the ranks run, when something can still be done.
+// Tells of lost outputs while the ranks run, when something can still be done.
 void Follower::Impl::tell_of_lost() {
   if (is_final(job->status) || job->attempts.empty()) return;
   for (const PartView& part : job->attempts.back().parts)
@@ -114,9 +114,9 @@ void Follower::Impl::tell_of_lost() {
     }
 }
 
-// On a terminal the state is always shown in one line that is replaced; if it is too long, it is
-// also printed in full, because a reason ends with the remedy. Elsewhere only important states are
-// printed.
+// Shows the state. On a terminal it is always shown in one line that is replaced; if it is too
+// long, it is also printed in full, because a reason ends with the remedy. Elsewhere only important
+// states are printed.
 void Follower::Impl::show_state(Instant now) {
   const auto line = lines.take(now);
   const bool is_cut = job->status == JobStatus::queued && terminal.has_status_line() &&
@@ -132,7 +132,7 @@ void Follower::Impl::show_state(Instant now) {
   terminal.progress(with_bars(text));
 }
 
-// Not shown at each change: a person can read only a few states a second.
+// Shows the states at intervals: a person can read only a few states a second.
 void Follower::Impl::show_live(Instant now) {
   if (now < live_due) return;
   live_due = Instant::never();

@@ -71,9 +71,10 @@ struct Follower::Impl {
   std::optional<JobView> job;
   StateLines lines;
   FoundLines found;
-  std::set<std::string> told;  // of output folders of which nothing can be kept
+  // the output folders of which nothing can be kept and that were reported
+  std::set<std::string> told;
   std::optional<Error> failure;
-  bool logs_refused = false;  // for now: they are asked for again
+  bool logs_refused = false;  // the logs were refused for now, and are requested again
   bool has_logs = false;
   std::optional<std::string> log_end;  // the status word of LogEnd
   bool is_over = false;                // the job is final
@@ -85,8 +86,8 @@ struct Follower::Impl {
 
   Listening listening{clock.now(), kTick};
   WatchLease lease{options.watch};
-  Duration logged_at{};  // of what was listened, as the next two; also when logs were asked for
-  Duration heard_at{};   // when a chunk came
+  Duration logged_at{};  // listening time of this and the next two; also when logs were requested
+  Duration heard_at{};   // the time of the last chunk
   Duration ended_at{};
   Instant next_tick;
   std::uint32_t taken = 0;                  // chunks since credit was given back
@@ -95,9 +96,10 @@ struct Follower::Impl {
   bool lost_said = false;
   std::set<std::string> said_notes;
   bool is_control_down = false;
-  std::optional<Instant> without_bulk_since;  // while the launcher is there
+  // since when the logs' port is unreachable while the launcher is there
+  std::optional<Instant> without_bulk_since;
   bool is_bulk_told = false;
-  Instant live_due = Instant::never();  // of the lines that are redrawn
+  Instant live_due = Instant::never();  // when the redrawn lines are due
   Instant live_drawn;
 };
 

@@ -21,7 +21,8 @@ std::string colored(std::size_t number, const std::string& text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", kColors[number % kColors.size()], text);
 }
 
-// Text has no such control characters. Other data is written unchanged.
+// Whether the bytes are not text: text has no such control characters. Such data is written
+// unchanged.
 bool is_binary(std::string_view bytes) {
   return std::any_of(bytes.begin(), bytes.end(), [](char byte) {
     const auto value = static_cast<unsigned char>(byte);
@@ -46,7 +47,7 @@ bool LogMerge::on_terminal(const LogKey& key) const {
   return options_.on_terminal && options_.on_terminal(key.stream);
 }
 
-// How many pending bytes can be shown before more arrive. A cut is between characters.
+// The number of pending bytes that can be shown before more arrive. A cut is between characters.
 std::size_t LogMerge::showable(const LogKey& key, const Log& log) const {
   if (on_terminal(key)) return showable_log(log.pending);
   const std::size_t length = whole_characters(log.pending);

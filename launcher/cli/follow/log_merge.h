@@ -32,8 +32,8 @@ namespace lockstep::cli {
 struct MergeOptions {
   bool prefix = true;
   bool by_line = false;     // whole lines even without a prefix; a prefix implies by_line
-  bool timestamps = false;  // before each line; implies by_line
-  std::function<bool(std::string_view)> wanted = {};  // only these lines; implies by_line
+  bool timestamps = false;  // puts a time before each line; implies by_line
+  std::function<bool(std::string_view)> wanted = {};  // shows only these lines; implies by_line
   bool color = false;                                 // a colour for each rank's prefix
   // The name of a log in its prefix, and the number of its colour; empty: node and rank.
   struct Name {
@@ -46,10 +46,10 @@ struct MergeOptions {
   // Whether a stream goes to a terminal, which would obey what a log holds; empty: none does.
   // Implies by_line, for that stream.
   std::function<bool(LogStream)> on_terminal = {};
-  // For logs that are text and go to no terminal, unless `wanted` is set: how often a line that is
-  // redrawn is shown, by the times of the log. Zero: as above.
+  // How often a redrawn line is shown, by the times of the log, for logs that are text and do not
+  // go to a terminal, unless `wanted` is set. Zero: as above.
   Duration states_every = Duration::zero();
-  Instant states_since = {};  // of a line's earlier states only those that began later (--tail)
+  Instant states_since = {};  // shows only those earlier states of a line that began later (--tail)
 };
 
 class LogMerge {
@@ -59,8 +59,8 @@ class LogMerge {
   LogMerge(MergeOptions options, Sink sink);
 
   enum class Outcome { taken, seen_before, gap };
-  // gap: bytes before this chunk are missing; nothing was taken, and the caller must resume the
-  // follow.
+  // Adds a chunk. gap: bytes before it are missing; nothing was taken, and the caller must resume
+  // the follow.
   Outcome add(const LogChunk& chunk, Instant now);
 
   // The newest states of the lines that carriage returns restarted, with their prefixes, in the
@@ -71,7 +71,7 @@ class LogMerge {
   void show_partial(Instant now);
   Instant next_deadline() const;  // never() when no line waits
 
-  // No more comes of this job: shows the bytes that are left, and forgets its logs.
+  // Tells that no more comes of this job: shows the bytes that are left, and forgets its logs.
   void finish(const JobId& job);
 
   // Ends the stream: shows the bytes that are left, and ends an unfinished line.
@@ -83,20 +83,20 @@ class LogMerge {
 
  private:
   struct Log {
-    std::uint64_t position = 0;  // next offset
+    std::uint64_t position = 0;  // the next offset
     std::string prefix;
     std::string continued;          // the prefix of the rest of an interrupted line
-    bool interrupted = false;       // the next bytes are such a rest
+    bool interrupted = false;       // the next bytes are the rest of an interrupted line
     bool redrawn = false;           // an earlier state of the pending line was dropped
     std::string pending;            // not shown yet: a line without its newline
-    std::uint64_t begin = 0;        // offset of pending
+    std::uint64_t begin = 0;        // the offset of pending
     bool is_binary = false;         // carriage returns restart no line
-    int exact_states = 0;           // of the line: restarts that passed as they were
-    bool unended = false;           // what passed through last was not a whole line
+    int exact_states = 0;           // for the line: restarts that passed as they were
+    bool unended = false;           // the last bytes that passed through were not a whole line
     std::optional<Instant> second;  // a line's states: when the time of the next one to show began
-    Instant since;                  // of pending
-    std::deque<LogTime> times;      // of the pending and the next bytes
-    std::string colors;             // in force at the end of what was shown on a terminal
+    Instant since;                  // the time of pending
+    std::deque<LogTime> times;      // the times of the pending and the next bytes
+    std::string colors;             // in force at the end of the text that was shown on a terminal
   };
   bool by_line(const LogKey& key) const;
   std::size_t longest_held() const;

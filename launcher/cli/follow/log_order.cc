@@ -48,7 +48,8 @@ LogOrder::Outcome LogOrder::add(LogChunk chunk) {
   if (outcome != Outcome::taken) return outcome;
   chunk.data.erase(0, log->position - chunk.offset);
   chunk.offset = log->position;
-  // Logs of environments come before those of their ranks, and each attempt after the previous one.
+  // Logs of environments come before the logs of their ranks, and each attempt after the previous
+  // one.
   if (expected_.empty() && !order_.empty() &&
       is_of_another_group(order_.begin()->second, chunk.key))
     release_all();
@@ -89,7 +90,7 @@ void LogOrder::hold(Log& log, LogChunk chunk) {
   log.head = std::move(chunk);
 }
 
-// How many of the held bytes began no later than `until`: whole lines, at least one.
+// The number of held bytes that began no later than `until`: whole lines, at least one.
 std::size_t LogOrder::end_of_run(const Log& log, Instant until) const {
   const auto later = std::find_if(log.times.begin(), log.times.end(), [&](const LogTime& time) {
     return time.at > until && time.offset > log.next_offset();

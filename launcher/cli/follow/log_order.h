@@ -5,7 +5,7 @@
 // The order within a log never changes. A line, or a state of a line that carriage returns restart,
 // has the time of its first byte. Bytes without a time are older than all others.
 //
-// The logs of several jobs (a pipeline's steps) are ordered, too: expect() names those of which
+// The logs of several jobs (a pipeline's steps) are ordered, too: expect() names the jobs of which
 // more comes. Reads no clock; holds at most about kMaxHeldLogBytes.
 
 #include <cstdint>
@@ -26,22 +26,23 @@ inline constexpr std::size_t kMaxHeldLogBytes = 32u << 20;
 
 class LogOrder {
  public:
-  // Each call gets whole lines of one log where it can, with their times.
+  // Gets whole lines of one log if possible, with their times.
   using Sink = std::function<void(LogChunk)>;
 
   // from_start false: the first chunk of a log may begin anywhere (--tail, --since).
   LogOrder(bool from_start, Sink sink) : from_start_(from_start), sink_(std::move(sink)) {}
 
   enum class Outcome { taken, seen_before, gap };
-  // gap: bytes before this chunk are missing; nothing was taken, and the caller must resume the
-  // follow.
+  // Adds a chunk. gap: bytes before it are missing; nothing was taken, and the caller must resume
+  // the follow.
   Outcome add(LogChunk chunk);
 
-  // Nothing of this job comes that is older than `from`: nothing later is passed on before done().
+  // Tells that nothing of this job comes that is older than `from`: nothing later is passed on
+  // before done().
   void expect(const JobId& job, Instant from);
   // How far the job's chunks have come; the instant of expect() before the first.
   Instant reached(const JobId& job) const;
-  void done(const JobId& job);  // all of it came
+  void done(const JobId& job);  // tells that all logs of the job have come
 
   bool holds() const { return !order_.empty(); }
   bool holds(const JobId& job) const;
@@ -53,12 +54,12 @@ class LogOrder {
 
  private:
   struct Log {
-    LogChunk head;               // whose it is; without data
+    LogChunk head;               // the log's key, without data
     std::uint64_t position = 0;  // next offset
     std::string data;            // held
-    std::size_t passed = 0;      // of `data`, passed on
-    std::deque<LogTime> times;   // of what is held
-    Instant at;                  // of the next byte to pass on; never goes back
+    std::size_t passed = 0;      // the bytes of `data` that were passed on
+    std::deque<LogTime> times;   // the times of the held bytes
+    Instant at;                  // the time of the next byte to pass on; never goes back
     std::uint64_t next_offset() const { return position - (data.size() - passed); }
   };
   using Turn = std::pair<Instant, LogKey>;

@@ -123,7 +123,8 @@ Status find_node(LogSelection* selection, const std::string& verb, const JobView
 
 namespace {
 
-// Each step of a pipeline has its own ranks and nodes, so these selections need a step.
+// Checks selections for a pipeline: each step has its own ranks and nodes, so some selections need
+// a step.
 Status check_for_pipeline(const LogSelection& selection, const std::string& verb,
                           const std::string& name) {
   const auto needs_step = [&](const char* option) {

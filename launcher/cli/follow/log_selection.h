@@ -1,5 +1,6 @@
 #pragma once
-// Which lines of a job's logs are shown, and how: the flags that `job logs` and `job stream` share.
+// The choice of lines of a job's logs, and how they are shown: the flags that `job logs` and `job
+// stream` share.
 
 #include <optional>
 #include <string>

@@ -64,7 +64,7 @@ void PipelineFollower::Impl::on_job(const JobView& view) {
     const bool is_reused = step.phase == StepPhase::reused;
     if ((is_reused && !options.reused_logs) || step.job.value.empty()) continue;
     step_of.emplace(step.job, i);
-    // A line about the step's state names the step.
+    // if the step's state is shown, its line names the step
     const bool is_told = !is_reused || options.show_state;
     if (!is_told && told.insert(step.name).second)
       terminal.print_line(reused_text(step, "log this is"));
@@ -104,7 +104,8 @@ void PipelineFollower::Impl::leave_in_vain() {
   ask_to_cancel();
 }
 
-// For a new node, the offset of the clock may not be known yet when its first lines come.
+// Expects lines of steps. For a new node, the offset of the clock may not be known yet when its
+// first lines come.
 void PipelineFollower::Impl::expect_lines() {
   for (const StepView& step : job->steps)
     if (!logs.is_past_read(step.job))
@@ -135,7 +136,7 @@ void PipelineFollower::Impl::on_chunk(const LogChunk& chunk) {
   if (++turn->chunks >= chunks_of_turn()) end_turn({true, true, false});
 }
 
-// A log that was refused for now is requested again when its silence is noticed.
+// Handles a refusal. A log that was refused for now is requested again when its silence is noticed.
 void PipelineFollower::Impl::on_logs_refused(const BulkRefused& refused) {
   if (refused.for_now) return;
   terminal.print_line(fmt::format("no logs of job {}: {}", turn->job.value, refused.message));

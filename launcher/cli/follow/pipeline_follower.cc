@@ -64,7 +64,7 @@ void PipelineFollower::Impl::write(LogStream stream, std::string_view bytes) {
   output_open = write_log(terminal, options, stream, bytes) && output_open;
 }
 
-// The end of a step is shown after its last line, and the consequences after that.
+// Shows the lines: the end of a step after its last line, and the consequences after that.
 void PipelineFollower::Impl::say_lines() {
   bool any_waits = false;
   std::erase_if(held, [&](const StepLine& line) {
@@ -95,7 +95,7 @@ void PipelineFollower::Impl::ask() {
   lease.expect_answer(listening.total());
 }
 
-// A pipeline's own answer does not say why ranks of a step hang, so the steps are asked.
+// Asks the steps why their ranks hang, which a pipeline's own answer does not tell.
 void PipelineFollower::Impl::ask_steps(Instant now) {
   next_ask_steps = now + kAskStepsEvery;
   if (!job || !options.show_state) return;
@@ -117,8 +117,8 @@ void PipelineFollower::Impl::ask_logs(const JobId& step) {
     follow.tail_lines = -1;
     follow.since.reset();
   }
-  // Without a position the launcher begins with the newest attempt; an earlier attempt may have
-  // come and gone since the last question.
+  // The position makes the launcher begin with the first attempt, not the newest; an earlier
+  // attempt may have come and gone since the last question.
   const LogKey first{{step, 1}, 0, LogStream::out};
   const bool is_known = std::any_of(follow.resume.begin(), follow.resume.end(),
                                     [&](const auto& position) { return position.key == first; });

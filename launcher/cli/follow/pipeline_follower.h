@@ -10,7 +10,8 @@ namespace lockstep::cli {
 
 class PipelineFollower {
  public:
-  // Of `options`, single_log is not used, and of its filter neither attempt nor node_rank.
+  // Follows a pipeline. Not used are single_log of `options`, and attempt and node_rank of its
+  // filter.
   PipelineFollower(Connection& connection, Terminal& terminal, Follower::FindEndpoint find_endpoint,
                    FollowOptions options);
   ~PipelineFollower();

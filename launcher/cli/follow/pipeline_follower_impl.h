@@ -16,14 +16,15 @@
 
 namespace lockstep::cli {
 
-// What is past comes in the order of time. What is written meanwhile comes step by step, live.
+// How logs are requested. Logs of the past come in the order of time; lines that are written
+// meanwhile come step by step, live.
 StepLogs::Ask how_to_ask(const FollowOptions& options);
 
 struct PipelineFollower::Impl {
   static constexpr Duration kTick = seconds(1);
   // The chunks of one turn: a step that writes much does not keep the others waiting.
   static constexpr std::uint32_t kChunksOfTurn = 64;
-  // Fewer, since the lines of all steps that ran at a time are held.
+  // few, since the lines of all steps that ran at a time are held
   static constexpr std::uint32_t kChunksInOrder = 16;
 
   Impl(Connection& c, Terminal& t, Follower::FindEndpoint f, FollowOptions o)
@@ -42,7 +43,7 @@ struct PipelineFollower::Impl {
     std::uint64_t sequence = 0;
     std::uint32_t chunks = 0;
     bool any = false;
-    Duration heard{};  // of what was listened
+    Duration heard{};  // the listening time
   };
 
   MergeOptions looks();
@@ -89,12 +90,12 @@ struct PipelineFollower::Impl {
   bool output_open = true;
 
   std::optional<JobView> job;
-  std::map<JobId, std::size_t> step_of;  // which step a job is of, in the pipeline's order
+  std::map<JobId, std::size_t> step_of;  // the step of each job, in the pipeline's order
   std::size_t name_width = 0;
   std::vector<StepLine> held;         // lines that follow the logs of their steps
   std::set<JobId> begun;              // steps whose logs were asked for and came once
-  std::set<JobId> ending;             // of those that are read, steps whose lines are not all shown
-  std::set<std::string> told;         // of steps that are reused
+  std::set<JobId> ending;             // among the read steps, those whose lines are not all shown
+  std::set<std::string> told;         // reused steps that were reported
   std::map<JobId, FoundLines> found;  // by the job of a step
   std::optional<Turn> turn;
   std::optional<Error> failure;
@@ -107,11 +108,11 @@ struct PipelineFollower::Impl {
 
   Listening listening{clock.now(), kTick};
   WatchLease lease{options.watch};
-  Duration progressed{};  // of what was listened: when the pipeline ended, or logs came after that
+  Duration progressed{};  // in listening time: when the pipeline ended, or logs came after that
   Instant next_tick, next_ask, next_ask_steps;
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
-  Instant live_due = Instant::never();  // of the lines that are redrawn
+  Instant live_due = Instant::never();  // when the redrawn lines are due
   Instant live_drawn;
 };
 

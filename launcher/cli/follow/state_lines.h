@@ -30,7 +30,7 @@ class StateLines {
     std::string text;
   };
   std::optional<Seen> now_;
-  std::string ended_;  // why the previous attempt ended, until a line has said it
+  std::string ended_;  // why the previous attempt ended, until a line has told it
   Instant due_ = Instant::never();
   std::optional<Instant> said_;  // time of the last line about this state
   bool said_any_ = false;

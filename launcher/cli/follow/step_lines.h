@@ -1,6 +1,6 @@
 #pragma once
-// Decides which changes of a pipeline's steps are said as lines: a step that runs, that waits in
-// the queue for long, that was reused or is not run, and how it ended. Reads no clock and writes
+// Decides which changes of a pipeline's steps become lines: a step that runs, that waits in the
+// queue for long, that was reused or is not run, and how it ended. Reads no clock and writes
 // nothing.
 
 #include <optional>
@@ -13,9 +13,10 @@
 namespace lockstep::cli {
 
 struct StepLine {
-  JobId after_logs_of;     // the step has ended: the line follows its logs; "": it is said at once
+  // the step has ended: its line follows its logs; "": the line is written at once
+  JobId after_logs_of;
   std::string text;        // "train: Running (job p_train)"
-  bool after_all = false;  // a step that is not run: the line follows those that are said before
+  bool after_all = false;  // the step is not run: its line follows the others
 };
 
 // "train: Queued (job p_train): needs …": of the first step that waits in vain, if no other step
@@ -26,8 +27,7 @@ class StepLines {
  public:
   static constexpr Duration kWorthSaying = seconds(1);
 
-  // past: steps that were over before the first view are said too; those that were reused are
-  // always said.
+  // past: steps that were over before the first view are shown too; reused steps are always shown.
   explicit StepLines(bool past) : past_(past) {}
   std::vector<StepLine> on_steps(const std::vector<StepView>& steps, Instant now);
 

@@ -4,7 +4,7 @@
 
 namespace lockstep::cli {
 
-// A job that waits for its first placement has no logs yet.
+// Whether a step has logs; a job that waits for its first placement has none yet.
 bool StepLogs::has_logs(const StepView& step) const {
   if (step.phase == StepPhase::reused) return reused_ && !step.job.value.empty();
   if (step.job.value.empty() || !step.status) return false;

@@ -1,8 +1,8 @@
 #pragma once
 // Decides which step of a pipeline is asked for its logs next. A step with new lines is asked again
 // soon, a quiet one later, and one whose job is final once more. However many steps run, no more
-// than about kAsksPerSecond requests a second are due. While what is past is read, the step whose
-// lines are the oldest is asked. Reads no clock and sends nothing.
+// than about kAsksPerSecond requests a second are due. While past logs are read, the step with the
+// oldest lines is asked. Reads no clock and sends nothing.
 
 #include <map>
 #include <optional>
@@ -25,31 +25,31 @@ class StepLogs {
     // Each step that has logs now is asked until it has sent them, and not again; a step has none
     // from before it started.
     once,
-    once_then_on,  // the same until go_on(), of what was written before the first on_steps()
-    on,            // again and again, until a step's job is final
+    once_then_on,  // once, until go_on(), the logs from before the first on_steps()
+    on,            // asks repeatedly, until a step's job is final
   };
-  // reused: a step that is reused has the logs of the job that stands in for it.
+  // reused: a step that is reused has the logs of the job that replaces it.
   explicit StepLogs(Ask ask, bool reused = false) : ask_(ask), reused_(reused) {}
 
   void on_steps(const std::vector<StepView>& steps, Instant now);
 
-  // Whose turn it is; nullopt: nobody's before next_deadline().
+  // The job to ask next; nullopt: none before next_deadline().
   std::optional<JobId> next(Instant now) const;
   struct Answer {
-    bool any = false;    // lines came
-    bool more = false;   // there are more already
+    bool any = false;    // true: lines came
+    bool more = false;   // true: there are more already
     bool final = false;  // the job is final, and this was all
-    Instant reached{};   // while in_order(): how far they have come
+    Instant reached{};   // while in_order(): the time up to which the lines have come
   };
   void answered(const JobId& job, const Answer& answer, Instant now);
 
-  // What is past is read, in the order of time.
+  // Whether the past is being read, in the order of time.
   bool in_order() const { return ask_ != Ask::on; }
-  // It has been read of all steps, and more is to come: call go_on().
+  // Whether the past of all steps has been read, and more is to come: call go_on().
   bool is_past_read() const { return ask_ == Ask::once_then_on && due_.empty(); }
   void go_on(Instant now);
 
-  // Nothing comes of the job before go_on(), or it has no logs.
+  // Whether nothing comes of the job before go_on(), or it has no logs.
   bool is_past_read(const JobId& job) const;
   bool is_read(const JobId& job) const;  // nothing more comes of it, or it has no logs
   bool all_read() const { return due_.empty() && ask_ != Ask::once_then_on; }
@@ -60,7 +60,7 @@ class StepLogs {
     std::size_t order = 0;
     Instant due;
     Duration wait = kSoonest;
-    bool ended = false;  // its job is final, as far as the pipeline says
+    bool ended = false;  // the step's job is final, as far as the pipeline reports
     bool past_read = false;
     bool read = false;
   };
@@ -73,7 +73,7 @@ class StepLogs {
   const bool reused_;
   std::optional<Instant> began_;  // the time of the first on_steps()
   std::map<JobId, One> jobs_;
-  std::map<std::pair<Instant, std::size_t>, JobId> due_;  // those that are not read
+  std::map<std::pair<Instant, std::size_t>, JobId> due_;  // the steps that are not read yet
 };
 
 }  // namespace lockstep::cli

@@ -17,7 +17,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// If a job ended at once, no other line names it.
+// Tells how the job ended, if it ended at once, since no other line names it.
 void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
   if (job.status != JobStatus::completed) {
     context.terminal.err(failure_report(job));

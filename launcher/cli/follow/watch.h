@@ -14,17 +14,18 @@ struct FollowOptions;
 struct WatchOptions {
   bool cancel_on_interrupt = false;
   bool quiet = false;
-  int world_size = 0;             // 0 = not known yet, or a pipeline's: the launcher is asked
-  Format format = Format::table;  // else what the ranks write goes to standard error, and the
-                                  // job's record to standard output in the end
-  bool raw = false;               // as of FollowOptions
-  bool leave_in_vain = false;     // as of FollowOptions; the exit code is 1 then
-  // Also the lines of how each node's environment is solved and built; false: they are in its log,
-  // and the status says what is being done.
+  int world_size = 0;  // 0 = not known yet, or a pipeline's: the launcher is asked
+  // Format::table; else the ranks' output goes to standard error, and at the end the job's record
+  // to standard output.
+  Format format = Format::table;
+  bool raw = false;            // the same field as in FollowOptions
+  bool leave_in_vain = false;  // the same field as in FollowOptions; the exit code is 1 then
+  // Also shows the lines of solving and building each node's environment; false: they are in its
+  // log, and the status shows the progress.
   bool environment_log = false;
-  // Which lines are shown, and how; empty: all.
+  // Selects the lines that are shown, and how; empty: all.
   std::function<void(FollowOptions&)> select = {};
-  // Called when the job has ended, before it is said how; may be empty.
+  // Called when the job has ended, before its report is written; may be empty.
   std::function<void()> before_report = {};
 };
 int watch_to_end(Context& context, Connection& connection, const JobId& job,

@@ -17,11 +17,11 @@ struct Node;
 
 class Expression {
  public:
-  // invalid_argument: "column 5: …", counted in characters from 1.
+  // Parses an expression. Returns invalid_argument: "column 5: …", counted in characters from 1.
   static Result<Expression> parse(std::string_view text);
 
-  // What it selects; null where there is nothing. invalid_argument: a function was given a value
-  // that it does not take; "column 5: …" is the function's place.
+  // The value that the expression selects; null: nothing. Returns invalid_argument if a function
+  // was given a value that it does not take; "column 5: …" is the function's place.
   Result<Json> search(const Json& document) const;
 
  private:

@@ -13,8 +13,8 @@ struct Argument {
   std::function<Result<Json>(const Json&)> expression = {};
 };
 
-// Errors name the function but not its place. check_call: whether there is such a function, and it
-// takes so many arguments.
+// Checks that a function exists and takes so many arguments. Errors name the function but not its
+// place.
 Status check_call(const std::string& name, std::size_t arguments);
 Result<Json> call(const std::string& name, std::vector<Argument> arguments);
 

@@ -22,16 +22,16 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::size_t at = 0;
   std::string text = {};
-  Json value = {};  // of a literal
+  Json value = {};  // the value of a literal
   std::int64_t number = 0;
 
   bool is(std::string_view symbol) const { return kind == TokenKind::symbol && text == symbol; }
 };
 
-// The last one is `end`.
+// Splits a text into tokens. The last one is `end`.
 Result<std::vector<Token>> tokens_of(std::string_view text);
 
-// As an error names it: "'foo'", or "the end".
+// The token as an error names it: "'foo'", or "the end".
 std::string shown(const Token& token);
 
 }  // namespace lockstep::cli::jmespath

@@ -184,7 +184,7 @@ class Parser {
     return make(kind, token.at, list(std::move(left), std::move(right)));
   }
 
-  // Parses what is applied to each element of a projection.
+  // Parses the expression that is applied to each element of a projection.
   Result<Node> of_each(int power) {
     if (power_of(now()) < kEndsProjection) return identity(now());
     if (now().is("[") || now().is("[?")) return expression(power);
@@ -307,8 +307,7 @@ class Parser {
       } while (comma());
       TRY(expect(")", "or ',' after an argument"));
     }
-    // Checked now and not when it is called: `lockstep run` parses its query before the job is
-    // sent.
+    // The call is checked now: `lockstep run` parses its query before the job is sent.
     if (const Status good = check_call(node.name, node.children.size()); !good)
       return fault_at(text_, node.at, good.error().message);
     return node;

@@ -1,5 +1,5 @@
 #pragma once
-// What JMESPath says of JSON values: their types, which ones are true, equal or in order.
+// JMESPath's rules for JSON values: their types, which ones are true, equal or in order.
 
 #include <string_view>
 
@@ -9,12 +9,12 @@ namespace lockstep::cli::jmespath {
 
 // "string", "number", "boolean", "array", "object" or "null".
 std::string_view type_of(const Json& value);
-// Null, false, "", [] and {} are not.
+// Whether a value counts as true; null, false, "", [] and {} do not.
 bool is_true(const Json& value);
-// Without regard to the order of keys; 1 equals 1.0.
+// Compares without regard to the order of keys; 1 equals 1.0.
 bool equal(const Json& a, const Json& b);
 // Numbers have an order among each other, and so have strings.
 bool are_ordered(const Json& a, const Json& b);
-bool less(const Json& a, const Json& b);  // only if they are ordered
+bool less(const Json& a, const Json& b);  // compares values that are ordered
 
 }  // namespace lockstep::cli::jmespath

@@ -12,9 +12,8 @@
 
 namespace lockstep::cli {
 
-// `word` is an argument of the command line: an environment file's path, "file:PATH", "-" for
-// standard input, or a reference. `option` is put before errors about the word, also those of the
-// launcher.
+// The environment of a word: an environment file's path, "file:PATH", "-" for standard input, or a
+// reference. `option` is put before errors about the word, also the launcher's.
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
                                                   const std::string& option, spec::Notes& notes);
 
@@ -22,7 +21,7 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
 void show(Terminal& terminal, const spec::Notes& notes);
 
 // Prints a note for each container setting that has no effect, because the job's environment has no
-// container. For jobs of which only the launcher knew whether the environment has one.
+// container. For jobs whose environment only the launcher knew.
 void show_ignored(Terminal& terminal, const JobSpec& spec);
 
 struct ResolvedEnvironment {

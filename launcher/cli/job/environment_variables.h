@@ -19,11 +19,11 @@ using Variables = std::map<std::string, std::string>;
 // Errors name the file and the line, never a value.
 Status read_env_file(const std::string& path, Variables& variables);
 
-// Each word is SECRET or VARIABLE=SECRET. The variable that gets the secret has the secret's name
-// by default.
+// Reads words of the form SECRET or VARIABLE=SECRET. The variable that gets the secret has the
+// secret's name by default.
 Status read_secret_words(const std::vector<std::string>& words, Variables& variables);
 
-// Each word is NAME=VALUE or NAME.
+// Reads words of the form NAME=VALUE or NAME.
 Status read_env_words(const std::vector<std::string>& words, Variables& variables);
 
 }  // namespace lockstep::cli

@@ -13,7 +13,7 @@ namespace {
 // The launcher parses the file, too, which may be large.
 constexpr Duration kCheckTimeout = seconds(60);
 
-// The same file would be refused again.
+// Whether the error concerns the file: the same file would be refused again.
 bool is_of_the_file(ErrorCode code) {
   return code == ErrorCode::invalid_argument || code == ErrorCode::not_found ||
          code == ErrorCode::unsupported || code == ErrorCode::permission_denied ||
@@ -21,7 +21,7 @@ bool is_of_the_file(ErrorCode code) {
          code == ErrorCode::resource_exhausted;
 }
 
-// An error of several lines has a place in each line.
+// Names flags in an error; one of several lines has a place in each line.
 Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags) {
   std::string text;
   for (const Error& fault : spec::faults_of(error))
@@ -29,7 +29,7 @@ Error as_typed_lines(const Error& error, const std::vector<FlagOverride>& flags)
   return make_error(error.code, std::move(text));
 }
 
-// If the job names a target, the user's default does not count.
+// Whether the job names a target; then the user's default does not count.
 bool says_target(const CheckJobFile& request) {
   const auto is_target = [](const std::string& assignment) {
     return assignment.starts_with("compute=") ||

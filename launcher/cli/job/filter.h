@@ -25,7 +25,7 @@ std::vector<JobStatus> all_statuses();
 
 void add_job_filters(CLI::App& verb, JobFilterWords& words);
 
-// An error names the option; an error about an unknown status lists all statuses.
+// Reads a filter. An error names the option; an error about an unknown status lists all statuses.
 Result<JobFilter> read_job_filter(const JobFilterWords& words, Instant now);
 
 }  // namespace lockstep::cli

@@ -60,7 +60,7 @@ std::string from_here(const std::string& path) {
                                                                    : spec::absolute_path("", path);
 }
 
-// {path: …} with the type that a user would write.
+// Makes {path: …} with the type that a user would write.
 std::string data_of(const std::string& value) {
   std::string type;
   std::error_code failure;
@@ -93,7 +93,7 @@ bool is_literal_port(const YamlNode& mapping) {
          (type != nullptr && spec::literal_type_from(spec::lower_case(type->value.text)));
 }
 
-// `known`: the input of this name in the file, or nullptr.
+// The override for an input. `known`: the input of this name in the file, or nullptr.
 std::string input_override(const Word& input, const YamlNode* known) {
   const std::string key = "inputs." + input.name;
   const bool is_data =
@@ -111,7 +111,7 @@ std::string output_override(const Word& output, bool is_known) {
   return is_known ? "" : key + "={type: uri_folder}";
 }
 
-// Errors in the file are reported by its reader.
+// Reads the tree of a file, whose errors its reader reports.
 YamlNode tree_of(const spec::NamedText& file) {
   const spec::Source source{file.name, spec::without_mark(file.text), "",
                             "",        spec::kMaxFileBytes,           spec::kMaxJobNodes};
@@ -233,7 +233,7 @@ Status apply_to_file(const JobFlags& flags, spec::JobFile& file) {
 
 Status check_flags(const JobFlags& flags) {
   spec::JobFile nothing;
-  nothing.spec.timeout = Duration::max();  // any signal comes before this time
+  nothing.spec.timeout = Duration::max();  // with this, every time of a signal is before the end
   return apply_to_file(flags, nothing);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What `run`, `job create` and `job validate` take alike: what a job is called, where it runs, its
-// inputs and outputs, how it ends, and which links are followed. For a job file they are keys of
-// it; for `run` they are parts of the spec.
+// The flags that `run`, `job create` and `job validate` share: the job's name, its target, its
+// inputs and outputs, its end, and which links are followed. For a job file they are keys of it;
+// for `run` they are parts of the spec.
 
 #include <optional>
 #include <string>
@@ -24,17 +24,17 @@ namespace lockstep::cli {
 struct JobFlags {
   std::string compute = {};               // "": the file's, or the default one
   std::string display_name = {};          // "": none, or the file's
-  std::string experiment = {};            // the same
+  std::string experiment = {};            // "": none, or the file's
   std::vector<std::string> tags = {};     // KEY=VALUE
   std::vector<std::string> inputs = {};   // NAME=VALUE; see read_port_flags
   std::vector<std::string> outputs = {};  // NAME, or NAME=PATH
   std::string grace = {};                 // "": the file's, or the launcher's
   std::string signal = {};                // USR1@60; "": the file's, or none
   std::optional<snapshot::Links> links = {};
-  bool wait_anyway = false;  // in vain
+  bool wait_anyway = false;  // submits even if the job waits in vain
 };
 
-// All but --output, whose place add_format() knows (base/verb_table.h).
+// Adds all flags except --output, whose place add_format() knows (base/verb_table.h).
 void add_job_flags(CLI::App& verb, JobFlags& flags);
 
 // Puts tags, display name and experiment into the job, and its experiment into its steps.
@@ -45,7 +45,7 @@ Status read_stop(const JobFlags& flags, StopPolicy& stop);
 
 // Texts, --grace, --signal and --links of a job file, also for its steps.
 Status apply_to_file(const JobFlags& flags, spec::JobFile& file);
-// What apply_to_file would say of any file: of one that could not be read.
+// The errors that apply_to_file would give for any file, for use when the file could not be read.
 Status check_flags(const JobFlags& flags);
 
 // Whether the file says where its job runs.
@@ -54,16 +54,16 @@ bool names_target(const spec::NamedText& file);
 // A flag that is an override of a job file.
 struct FlagOverride {
   std::string assignment;  // "inputs.lr=0.1"
-  std::string flag;        // as it was typed: "--input lr=0.1"
+  std::string flag;        // the flag as it was typed: "--input lr=0.1"
 };
 
-// What the others are as overrides of this job file. An input that the file has as data gets
-// another path; one that it has as a value, another value. A local path is relative to the working
-// directory, as all that is typed. Flags that are wrong become faults.
+// The other flags as overrides of this job file. An input that is data in the file gets another
+// path, and a value another value. A local path is relative to the working directory, like all
+// paths that are typed. Wrong flags become faults.
 std::vector<FlagOverride> overrides_of(const JobFlags& flags, const spec::NamedText& file,
                                        spec::Faults& faults);
-// An error that begins with the place of one of them ("--set inputs.lr=0.1: …") names the flag
-// instead.
+// Replaces the place of an override at the beginning of an error ("--set inputs.lr=0.1: …") by the
+// flag.
 std::string as_typed(std::string error, const std::vector<FlagOverride>& overrides);
 
 // The inputs and outputs of a job without a file. An input that looks like a path (./x, /x, .) or

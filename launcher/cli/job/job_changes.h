@@ -8,9 +8,9 @@
 
 namespace lockstep::cli {
 
-// `set`: display_name=TEXT, description=TEXT, experiment_name=TEXT or tags.KEY=VALUE; `remove`: the
-// same without a value, or "tags" for all. An error names the option, and for a key that is fixed
-// at submission what to do instead. The request names no job yet.
+// Reads changes of texts. `set`: display_name=TEXT, description=TEXT, experiment_name=TEXT or
+// tags.KEY=VALUE; `remove`: the same without a value, or "tags" for all. An error names the option,
+// and for a key that is fixed at submission what to do instead. The request names no job yet.
 Result<AnnotateJob> read_job_changes(const std::vector<std::string>& set,
                                      const std::vector<std::string>& remove);
 

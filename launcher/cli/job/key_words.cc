@@ -105,7 +105,7 @@ std::string with_chosen(std::string text, const Choose& choose) {
 
 bool is_of_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Whole keys only: "lockstep.nodes" does not match in "lockstep.nodes.yml".
+// Whether a key stands alone: "lockstep.nodes" does not match in "lockstep.nodes.yml".
 bool stands_alone(const std::string& text, std::size_t at, std::size_t size) {
   if (at > 0 && (is_of_key(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == '/'))
     return false;

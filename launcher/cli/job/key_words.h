@@ -7,11 +7,11 @@
 
 namespace lockstep::cli {
 
-// For who wrote flags: the key beside a flag is left out, and a key that `run` has a flag for
-// becomes that flag.
+// Rewrites a text for a person who wrote flags: the key beside a flag is left out, and a key that
+// `run` has a flag for becomes that flag.
 std::string with_flags(std::string text);
 
-// For who wrote a job file: of "FLAGS; KEY in a job file", the key.
+// Rewrites a text for a person who wrote a job file: of "FLAGS; KEY in a job file", the key.
 std::string with_keys(std::string text);
 
 }  // namespace lockstep::cli

@@ -18,11 +18,12 @@ struct Shell {
   static Shell ours();
 };
 
-// For a job on this machine whose command is `python…`, while a venv or conda environment is active
-// here: says which interpreter the job gets, and how to run it in that environment.
+// The note for a job on this machine whose command is `python…`, while a venv or conda environment
+// is active here: which interpreter the job gets, and how to run it in that environment.
 std::string python_left_behind(const JobSpec& spec, const Shell& shell);
 
-// Not "" when `fd` is a pipe that is not at its end, or a file with unread bytes.
+// The warning when `fd` is a pipe that is not at its end, or a file with unread bytes; "": there is
+// none.
 std::string input_left_behind(int fd);
 
 }  // namespace lockstep::cli

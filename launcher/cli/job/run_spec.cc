@@ -26,7 +26,7 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
 }
 
-// With tensorflow all ranks are workers; only a job file can ask for parameter servers.
+// Reads the ranks. With tensorflow all are workers; only a job file can ask for parameter servers.
 Status read_ranks(const RunArguments& arguments, JobSpec& spec) {
   const auto kind = distribution_kind_from(arguments.distribution);
   if (!kind)
@@ -275,7 +275,7 @@ Status read_troubles(const RunArguments& arguments, JobSpec& spec) {
   return {};
 }
 
-// An error without a line in the file gets the option's name.
+// Reads a conda file. An error without a line in the file gets the option's name.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
   const spec::ReadText noticing = [&](const std::string& file) {

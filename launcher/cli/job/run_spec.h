@@ -17,7 +17,7 @@ namespace lockstep::cli {
 
 struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are among these
   std::optional<int> nodes;       // absent: as many as nodelist has, else 1
-  std::optional<int> ranks;       // on each node; absent: 1
+  std::optional<int> ranks;       // the ranks on each node; absent: 1
   std::string distribution = "none";
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
@@ -60,26 +60,26 @@ struct RunArguments : JobFlags {  // a Slurm script's job-name and partition are
   bool rebuild = false;
   bool detach = false;
   bool quiet = false;
-  bool raw = false;  // its output on a terminal
+  bool raw = false;  // shows the output unchanged on a terminal
   TerminalKind terminal = TerminalKind::none;
   Format format = Format::table;
   std::string sbatch;  // a Slurm script; then `command` has the words for it
   std::vector<std::string> command;
 };
 
-// With --array, the spec of one task. An error has a line for each flag that is wrong.
+// Makes the spec; with --array, one task's. An error has a line for each flag that is wrong.
 Result<JobSpec> spec_of(const RunArguments& arguments);
 // The same, but adds errors to `faults` and fills in the rest of the spec.
 JobSpec spec_of(const RunArguments& arguments, spec::Faults& faults);
 // The flags that the launcher may refuse: key of a job file -> "--name night".
 std::map<std::string, std::string> flags_by_key(const RunArguments& arguments);
-// nullopt: the job is no array.
+// nullopt: the job is not an array.
 Result<std::optional<ArraySpec>> array_of(const RunArguments& arguments);
 
-// What is odd about its variables, a note each.
+// Notes on odd values of its variables, one for each.
 spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec);
 
-// A note for a job that names only some of a node's resources: it holds all of the others, too
+// The note for a job that names only some of a node's resources: it holds all of the others, too
 // ("the job holds all memory of its node, …"). "" when it names none, or both cpus and memory.
 std::string held_besides(const ResourceRequest& asked);
 

@@ -32,7 +32,7 @@ std::map<std::string, std::string> flags_by_key(const RunArguments& a) {
   return flags;
 }
 
-// A value from this shell is used unchanged, so it gets no note.
+// Notes on variables. A value from this shell is used unchanged, so it gets no note.
 spec::Notes notes_of_variables(const RunArguments& arguments, const JobSpec& spec) {
   spec::Notes notes;
   for (const auto& [name, value] : spec.environment_variables) {

@@ -51,7 +51,7 @@ Status check_size(const ClientRequest& request) {
 struct Question {
   std::uint64_t first = 0;  // the sequence of the first sending; each sending has its own
   Instant end;     // the end of the wait; later when the launcher reports that the request waits
-  Instant repeat;  // when it is sent again
+  Instant repeat;  // the time at which it is sent again
   std::optional<ClientReply> reply;
   std::optional<Error> broken;
   bool is_over() const { return reply || broken; }
@@ -97,7 +97,7 @@ struct Connection::Impl {
     });
   }
   void drain_control();
-  // True: the reply only reports that the request waits.
+  // Takes a reply. Returns true if it only reports that the request waits.
   bool take_wait(const ClientReply& reply);
   void take_replies(Question& asked);
   Status send_once(const ClientRequest& request, Duration left);
@@ -120,7 +120,8 @@ struct Connection::Impl {
   std::uint64_t sequence = 0;
   bool watching = false;
   bool links_watched = false;
-  bool control_unsent = false;  // something was lost, so the listener is told when the link is up
+  // set when something was lost, so that the listener is called when the link is up
+  bool control_unsent = false;
   bool bulk_unsent = false;
   Listener listener;
   std::function<void(Duration)> tell_of_slow_disk;
@@ -167,8 +168,8 @@ bool Connection::Impl::take_wait(const ClientReply& reply) {
   return data != nullptr;
 }
 
-// Handling a message may write, and a slow reader blocks that. So only a few are taken per turn,
-// and answers and signals are handled in between.
+// Takes messages of the bulk socket. Handling a message may write, and a slow reader blocks that.
+// So only a few are taken per turn, and answers and signals are handled in between.
 void Connection::Impl::drain_bulk() {
   for (int taken = 0; taken < kBulkPerTurn; ++taken) {
     const auto bytes = bulk->receive();
@@ -195,7 +196,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
 
 io::EventLoop& Connection::loop() { return impl_->loop; }
 
-// If the launcher answers on neither socket, the transfer waits for it.
+// The bulk socket. If the launcher answers on neither socket, the transfer waits for it.
 Result<io::ClientSocket*> Connection::bulk() {
   Impl& me = *impl_;
   TRY(me.dial_bulk());
@@ -217,7 +218,7 @@ std::string Connection::Impl::why_no_bulk() {
       endpoint.control, endpoint.bulk, trouble);
 }
 
-// The reader may be the person who can act, so the error says what to do.
+// Adds what to do to an error, since the reader may be the person who can act.
 Error Connection::Impl::explained(Error error) {
   if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;

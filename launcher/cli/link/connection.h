@@ -20,9 +20,9 @@ namespace lockstep::cli {
 
 class Connection {
  public:
-  // `when_down`: advice for the user, appended to the error when nobody answers at the endpoint.
-  // `of_attempt`: "attempt 2 of job x" if the keys are this attempt's, for the error when they no
-  // longer count.
+  // Opens a connection. `when_down`: advice for the user, appended to the error when nobody answers
+  // at the endpoint. `of_attempt`: "attempt 2 of job x" if the keys are this attempt's, for the
+  // error when they no longer count.
   static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys,
                                                   std::string when_down = "",
                                                   std::string of_attempt = "");
@@ -31,14 +31,16 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   io::EventLoop& loop();
-  // For common/transfer, while nothing is followed. The first call dials, without waiting.
+  // The bulk socket for common/transfer, while nothing is followed. The first call dials, without
+  // waiting.
   Result<io::ClientSocket*> bulk();
 
-  // `tell` is called about once a second while a request waits because the launcher's disk is slow,
-  // with how long a write has taken.
+  // Sets the function that is called about once a second while a request waits because the
+  // launcher's disk is slow, with how long a write has taken.
   void on_slow_disk(std::function<void(Duration)> tell);
 
-  // `tell` is called about once a second while a request waits for data that the launcher fetches.
+  // Sets the function that is called about once a second while a request waits for data that the
+  // launcher fetches.
   void on_data_wait(std::function<void(const std::string& what)> tell);
 
   // The reply, or the launcher's refusal, or unavailable: after `timeout`, or later while the
@@ -56,7 +58,7 @@ class Connection {
     return make_error(ErrorCode::internal, "the launcher sent an unexpected kind of reply");
   }
 
-  // For followers: everything that comes on either socket goes here from now on.
+  // Gets everything that comes on either socket, for followers.
   struct Listener {
     std::function<void(const Envelope<ClientReply>&)> on_control;
     std::function<void(const BulkEnvelope&)> on_bulk;
@@ -68,11 +70,12 @@ class Connection {
   };
   Status listen(Listener listener);
   void stop_listening();
-  // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
+  // Sends without waiting, and returns the sequence; a request that cannot be sent now is dropped
+  // (the caller repeats it).
   std::uint64_t send(ClientRequest request);
   std::uint64_t send_bulk(BulkEnvelope envelope);
 
-  // New sockets to `endpoint`; listeners stay.
+  // Opens new sockets to `endpoint`; listeners stay.
   Status reopen(const Endpoint& endpoint);
 
  private:

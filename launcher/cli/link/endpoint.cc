@@ -44,8 +44,8 @@ Result<Endpoint> endpoint_from(const std::string& json_text) {
   endpoint.control = text("control");
   endpoint.bulk = text("bulk");
   endpoint.join = text("join");
-  // On the launcher's own machine, the addresses for other machines may not be reachable (those of
-  // a gateway).
+  // On the launcher's own machine, the addresses for other machines may not be reachable (a
+  // gateway's, for example).
   const auto local = json.find("local");
   const bool here = local != json.end() && local->is_object() &&
                     text("boot") == io::current_boot().value && io::is_alive(endpoint.process);

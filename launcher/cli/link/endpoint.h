@@ -21,7 +21,7 @@ struct Endpoint {
 };
 
 Result<Endpoint> endpoint_from(const std::string& json_text);
-// not_found: there is no such file.
+// Reads the file. Returns not_found if it does not exist.
 Result<Endpoint> read_endpoint(const std::string& path);
 // The endpoint of a daemon that is running on this machine now; nullopt when there is none.
 std::optional<Endpoint> live_endpoint(const std::string& path);

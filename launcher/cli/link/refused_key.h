@@ -10,12 +10,12 @@
 
 namespace lockstep::cli {
 
-// The launcher tells the owner of any key how the key stands, at its port for joining. Waits for a
-// few seconds; unknown if there is no answer.
+// Asks the launcher for a key's standing, at its port for joining, where it tells the owner of any
+// key. Waits for a few seconds; unknown if there is no answer.
 KeyStanding standing_of_key(io::Transport& transport, const Endpoint& endpoint,
                             const io::KeyPair& keys, std::uint64_t sequence);
 
-// Adds to `error` what the person can do. A revoked key never works again, so a new one must
+// Adds to `error` the advice for the person. A revoked key never works again, so a new one must
 // replace it.
 Error why_refused(Error error, const KeyStanding& standing, const io::KeyPair& keys);
 

@@ -13,20 +13,21 @@ namespace lockstep::cli {
 class WatchLease {
  public:
   struct Limits {
-    Duration quiet = kStillWatchingEvery + seconds(2);  // no report on the job: ask
-    Duration answer = seconds(3);                       // no message at all after asking: lost
+    // without a report on the job for this time, it is asked
+    Duration quiet = kStillWatchingEvery + seconds(2);
+    Duration answer = seconds(3);  // lost, if no message at all comes in this time after asking
   };
   explicit WatchLease(Limits limits) : limits_(limits) {}
 
-  // An answer to our watch request arrived, or an update that watchers get.
+  // Tells that an answer to our watch request arrived, or an update that watchers get.
   void renewed(Duration now) {
     renewed_at_ = now;
     waiting_since_.reset();
   }
-  // Any other message arrived: the launcher is alive.
+  // Tells that any other message arrived: the launcher is alive.
   void heard() { waiting_since_.reset(); }
-  // From now on an answer is due: the launcher was asked, or cannot be asked because the link is
-  // broken.
+  // Tells that an answer is due from now on: the launcher was asked, or cannot be asked because the
+  // link is broken.
   void expect_answer(Duration now) {
     if (!waiting_since_) waiting_since_ = now;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// This machine's cpus and memory, and their division among several local nodes. this_machine()
-// reads them; divide() is pure.
+// Divides this machine's cpus and memory among several local nodes. this_machine() reads them;
+// divide() is pure.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct CpuPlace {
 };
 
 struct Machine {
-  std::vector<CpuPlace> cpus;  // those this process may use
+  std::vector<CpuPlace> cpus;  // the cpus that this process may use
   Bytes memory;                // physical, or the container's limit
 };
 

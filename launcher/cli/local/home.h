@@ -25,13 +25,14 @@ namespace lockstep::cli {
 class LocalHome {
  public:
   explicit LocalHome(std::string path) : path_(std::move(path)) {}
-  // $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
+  // The home in $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
   static LocalHome from_environment();
 
   const std::string& path() const { return path_; }
   std::string keys() const { return path_ + "/keys"; }
   std::string user_key() const { return keys() + "/user.key"; }
-  // Only in the home of an attempt's ranks, written by the agent: whose key it is.
+  // The name of the attempt with this key. Only in the home of an attempt's ranks, where the agent
+  // writes it.
   std::string key_of_attempt() const { return keys() + "/attempt"; }
   std::string up_lock() const { return path_ + "/up.lock"; }
   std::string local_nodes() const { return path_ + "/local_nodes"; }

@@ -22,7 +22,7 @@ constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kRestartTimeout = seconds(3);  // short, because others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
 constexpr Duration kLeaveTimeout = seconds(3);     // for a runner to leave after its final report
-constexpr Bytes kTooLittleToStart = mebibytes(1);  // for the journal, the endpoint and logs
+constexpr Bytes kTooLittleToStart = mebibytes(1);  // space for the journal, the endpoint and logs
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -33,7 +33,7 @@ int active_jobs(const LauncherStatus& status) {
   return active;
 }
 
-// Shown once, for the first job that has not ended.
+// Shows, once, the first job that has not ended.
 void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   ListJobs unfinished;
   unfinished.all = false;
@@ -48,7 +48,7 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
                                   job.reason.empty() ? "" : ": ", job.reason));
 }
 
-// Canceling takes as long as the jobs' grace time. A launcher that has gone has finished its part.
+// Shuts the launcher down; succeeds if it has gone. Canceling takes the jobs' grace time.
 Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel,
                  Terminal& terminal) {
   io::SystemClock clock;
@@ -75,8 +75,8 @@ int LocalLauncher::wanted_nodes() const {
   return std::clamp(nodes, 1, kMaxLocalNodes);
 }
 
-// A full disk must not stop people from reading: if the number cannot be written, it is known only
-// until the next start.
+// Writes the number of nodes. A full disk must not stop people from reading: if it cannot be
+// written, it is known only until the next start.
 void LocalLauncher::keep_wanted_nodes(int nodes) {
   if (io::exists(home_.local_nodes()) && wanted_nodes() == nodes) return;
   const Status kept =
@@ -181,7 +181,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   return started;
 }
 
-// The agent's launcher lost its home, so nobody knows any more what the agent still runs.
+// Ends agents whose launcher lost its home: no launcher knows any more which parts they still run.
 Status LocalLauncher::end_foreign_agents(const std::string& name) {
   TRY(end_processes(living_agents(home_, name), seconds(10)));
   const auto runners = living_runners(home_, name);
@@ -278,7 +278,7 @@ Status LocalLauncher::up_beside_operator(int nodes) {
                   home_.launcher()));
 }
 
-// The machine is divided again, so nothing may run meanwhile.
+// Adds nodes. The machine is divided again, so nothing may run meanwhile.
 Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
   TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
@@ -305,7 +305,7 @@ Status LocalLauncher::end_agents() {
   return end_processes(agents, seconds(10));
 }
 
-// Only a launcher with its agents can end jobs, so those that died are started once more.
+// Starts the launcher and its dead agents once more, because only they can end jobs.
 Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
   const std::size_t runners = living_runners(home_).size();
   std::size_t agents = 0;
@@ -375,8 +375,8 @@ void LocalLauncher::forget_nodes() {
   io::disk::unlink(home_.local_nodes().c_str());
 }
 
-// A full disk or a damaged journal stops the launcher from starting. Jobs on this machine must end
-// all the same.
+// Ends everything without a launcher, which a full disk or a damaged journal stops from starting.
+// Jobs on this machine must end all the same.
 Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   const auto runners = living_runners(home_);
   if (!cancel && !runners.empty())

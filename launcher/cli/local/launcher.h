@@ -30,11 +30,10 @@ class LocalLauncher {
   // nothing without a live launcher, or while another command line starts or stops processes.
   Result<std::vector<std::string>> restart_agents();
 
-  // `lockstep up`: does the same as ensure, adds nodes if there were fewer, and prints what is
-  // running.
+  // `lockstep up`: as ensure, but adds nodes if there were fewer, and prints what is running.
   Status up(int nodes);
-  // `lockstep down`. conflict while jobs run, unless `cancel`. It is also an error if the processes
-  // had to be ended without the launcher, so that their jobs are not canceled.
+  // `lockstep down`. Returns conflict while jobs run, unless `cancel`. It also fails if the
+  // processes had to be ended without the launcher, so that their jobs are not canceled.
   Status down(bool cancel);
 
  private:

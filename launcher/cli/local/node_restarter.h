@@ -14,7 +14,7 @@ class LocalNodeRestarter {
  public:
   LocalNodeRestarter(const LocalHome& home, Terminal& terminal)
       : home_(home), terminal_(terminal) {}
-  // Cheap: reads pid files. Call it about once a second.
+  // Restarts dead nodes. It reads pid files, so it is cheap; call it about once a second.
   void check(Instant now);
 
  private:

@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-struct PastStart {  // contents of lockstepd's started.json
+struct PastStart {  // the content of lockstepd's started.json
   bool by_lockstep = false;
   std::vector<std::string> command;
   std::string started, ended;

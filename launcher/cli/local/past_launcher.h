@@ -11,11 +11,11 @@
 
 namespace lockstep::cli {
 
-// True: an operator started the launcher of this home last, by hand or with a service.
+// Whether an operator started the launcher of this home last, by hand or with a service.
 bool is_operators(const LocalHome& home);
 
-// unavailable: an operator started the launcher. The error says since when it has not been running,
-// if that is known, and the command that starts it again.
+// Checks that we may start the launcher. Returns unavailable if an operator started it, with the
+// time since when it has not been running, if that is known, and the command that starts it again.
 Status may_start_launcher(const LocalHome& home);
 
 // How to restart a launcher that has ended: "`lockstep up` starts it again", or its operator's

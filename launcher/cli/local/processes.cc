@@ -28,7 +28,7 @@ int milliseconds_left(Instant end, Instant now) {
   return static_cast<int>(std::clamp<std::int64_t>((end - now).count() / 1'000'000 + 1, 0, 60'000));
 }
 
-// Variables that a daemon needs; ranks get none of them.
+// The variables that a daemon needs; ranks get none of them.
 std::map<std::string, std::string> daemon_environment() {
   std::map<std::string, std::string> environment;
   for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
@@ -71,8 +71,8 @@ std::optional<io::ProcessIdentity> living(const std::string& pid_file) {
   return who;
 }
 
-// If the first thread has ended, the process looks like a zombie while other threads still hold
-// locks and files.
+// Whether a process still has threads. If the first one has ended, the process looks like a zombie
+// while other threads still hold locks and files.
 bool has_threads(const io::ProcessIdentity& who) {
   const auto threads = io::list_directory(fmt::format("/proc/{}/task", who.pid));
   return threads && threads->size() > 1 && io::identify(who.pid) == who;
@@ -193,7 +193,7 @@ std::vector<io::ProcessIdentity> living_agents(const LocalHome& home, const std:
   return found;
 }
 
-// Found by their pid files; runners without one by their command lines.
+// Finds runners by their pid files; runners without one by their command lines.
 std::vector<io::Runner> living_runners(const LocalHome& home, const std::string& name) {
   std::vector<io::Runner> found = io::runners_below(home.node(name));
   const std::string folder = home.attempts(name);

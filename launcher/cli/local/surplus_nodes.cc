@@ -82,7 +82,7 @@ Status forget_past_node(Connection& connection, const LocalHome& home, const Kno
             home.node(name), home.launcher()));
   if (identity) forget_identity(home, name);
   for (const NodeView& node : known.nodes)
-    // Refused while the node holds a job.
+    // The launcher refuses this while the node holds a job.
     if (node.name == name && node.liveness != Liveness::alive)
       (void)connection.ask_for<Done>(RemoveNode{std::to_string(node.id.value)});
   return {};

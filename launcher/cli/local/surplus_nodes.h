@@ -31,10 +31,10 @@ bool belongs_to_other_launcher(const LocalHome& home, const std::string& name,
                                const PublicKey& launcher_key);
 bool belongs_to_other_launcher(const LocalHome& home, const std::string& name, const Known& known);
 
-// To be called before the agent of `name` starts. If the agent joined another launcher (because
-// this launcher's home was lost, or restored from a backup), deletes its identity, so that it joins
-// this launcher anew. Removes a node of its name that can never come back. conflict: the agent's
-// node still runs a job.
+// Prepares the start of the agent of `name`. If the agent joined another launcher (because this
+// launcher's home was lost, or restored from a backup), deletes its identity, so that it joins this
+// launcher anew. Removes a node of its name that can never come back. Returns conflict if the
+// agent's node still runs a job.
 Status forget_past_node(Connection& connection, const LocalHome& home, const Known& known,
                         const std::string& name);
 

@@ -35,13 +35,13 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
   return parts;
 }
 
-// A size of Slurm; without a unit it is in megabytes.
+// Reads a size of Slurm; without a unit it is in megabytes.
 std::optional<Bytes> size_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return parse_bytes(whole(text) ? text + "m" : text);
 }
 
-// A number of GPUs: "2", "a100:2" or "a100"; nullopt: another text.
+// Reads a number of GPUs: "2", "a100:2" or "a100"; nullopt: another text.
 std::optional<int> gpus_of(const std::string& text) {
   const auto parts = split_at(text, ':');
   if (parts.size() > 2 || parts[0].empty()) return std::nullopt;
@@ -137,7 +137,7 @@ class Request {
     return {};
   }
 
-  // 0 means all of the node, like leaving the option out.
+  // Takes a size of memory; 0 means all of the node, like leaving the option out.
   Status take_memory(const SbatchSetting& setting, std::optional<Bytes>& out) {
     out.reset();
     if (setting.value == "0") return {};
@@ -208,7 +208,7 @@ class Request {
     return {};
   }
 
-  // Slurm uses the first free partition of the list; here a job has one target.
+  // Takes a partition. Slurm uses the first free one of the list; here a job has one target.
   void take_partition(const SbatchSetting& setting) {
     const auto names = split_at(setting.value, ',');
     if (names.size() > 1 && arguments_.compute.empty())
@@ -263,8 +263,8 @@ class Request {
     return {};
   }
 
-  // A script that gets a warning before its time limit saves its state and is queued again. Without
-  // a warning, exceeding the limit is a failure.
+  // Joins --requeue and --signal. A script that gets a warning before its time limit saves its
+  // state and is queued again. Without a warning, exceeding the limit is a failure.
   void put_requeue_together() {
     if (requeue_ == nullptr || arguments_.timeout.empty() || !arguments_.retry_on.empty()) return;
     if (signal_ != nullptr) {
@@ -282,7 +282,7 @@ class Request {
         quoted_name(file_), requeue_->line, requeue_->name));
   }
 
-  // The signal is sent before a time limit ends, so it needs one.
+  // Checks the signal, which is sent before a time limit ends and so needs one.
   void check_signal() {
     if (signal_ == nullptr || !arguments_.timeout.empty()) return;
     note(*signal_, "it comes before the end of --time, and the script has none");
@@ -362,7 +362,7 @@ class Request {
   RunArguments& arguments_;
   std::vector<std::string> notes_;
   std::vector<std::string> exported_;
-  const SbatchSetting* requeue_ = nullptr;  // in the settings that apply() got
+  const SbatchSetting* requeue_ = nullptr;  // among the settings that apply() got
   const SbatchSetting* signal_ = nullptr;
   std::optional<int> nodes_, tasks_, tasks_per_node_, cpus_per_task_;
   std::optional<int> gpus_, gpus_per_node_, gpus_per_task_;

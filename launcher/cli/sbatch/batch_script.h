@@ -11,7 +11,7 @@
 
 namespace lockstep::cli {
 
-// Sets what the script asks for and `arguments` does not name yet: as for sbatch, options of the
+// Sets options of the script that `arguments` does not have yet: as for sbatch, options of the
 // command line win. `arguments.command` holds the words for the script, and becomes the command.
 // Returns a line for each option that has no meaning here, or another one. Errors have the line:
 // "train.sbatch:3: …".

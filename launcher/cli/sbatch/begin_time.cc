@@ -44,7 +44,7 @@ std::string stamp(std::time_t time) {
   return text;
 }
 
-// In the time zone of this machine; the hour may not exist on that day.
+// The time stamp of a local time in this machine's time zone; the hour may not exist on that day.
 std::string stamp(std::tm local) {
   local.tm_isdst = -1;
   return stamp(std::mktime(&local));

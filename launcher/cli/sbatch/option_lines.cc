@@ -104,7 +104,7 @@ class Lines {
       ++number;
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (line.find_first_not_of(" \t") == line.npos) continue;
-      // Like sbatch, options after the first command are ignored.
+      // As in sbatch, options after the first command are ignored.
       if (!line.starts_with('#')) break;
       if (!line.starts_with("#SBATCH") || line.size() < 8 || (line[7] != ' ' && line[7] != '\t'))
         continue;

@@ -10,7 +10,7 @@
 
 namespace lockstep::cli {
 
-// What `lockstep run` does with an option of sbatch.
+// The use that `lockstep run` has for an option of sbatch.
 enum class SbatchUse {
   nodes,
   ntasks,
@@ -34,8 +34,8 @@ enum class SbatchUse {
   export_variables,
   dependency,
   begin,
-  none,     // it has the meaning that Lockstep gives to every job
-  said,     // a line says what to use instead
+  none,     // every job of Lockstep behaves as the option asks
+  said,     // a line tells what to use instead
   refused,  // the job would not be the one that is meant
 };
 
@@ -44,17 +44,17 @@ struct SbatchOption {
   char letter;  // '\0': none
   bool takes_value;
   SbatchUse use;
-  std::string_view instead = "";  // of `said` and `refused`
+  std::string_view instead = "";  // for `said` and `refused`: what to use instead
 };
 
 struct SbatchSetting {
   const SbatchOption* option = nullptr;  // null: unknown
-  std::string name;                      // as the script has it
+  std::string name;                      // the name in the script
   std::string value;
   int line = 0;
 };
 
-// In the script's order. Errors have the line: "train.sbatch:3: …".
+// Reads the options in the script's order. Errors have the line: "train.sbatch:3: …".
 Result<std::vector<SbatchSetting>> read_sbatch_lines(const std::string& file,
                                                      const std::string& text);
 

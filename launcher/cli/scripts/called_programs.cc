@@ -109,8 +109,8 @@ class Splitter {
 // A program that starts the program which its arguments name.
 struct Starter {
   std::string_view name;
-  std::string_view with_value;  // its one-letter options whose value is the next word
-  int words = 0;                // how many arguments of its own come before the program
+  std::string_view with_value;  // the one-letter options whose value is the next word
+  int words = 0;                // the number of its own arguments before the program
 };
 constexpr std::array kStarters = std::to_array<Starter>({{"env", "uC"},
                                                          {"time", "fo"},

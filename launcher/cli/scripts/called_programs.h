@@ -7,17 +7,19 @@
 
 namespace lockstep::cli {
 
-// Of one or more lines of a shell script. `program` is a bare name, one with the word behind it
-// ("accelerate launch"), or a module ("python -m torch.distributed.run", of any python3.N); a line
-// may call it with a path,
-// behind settings (A=1 srun), through a program that starts another one (nice srun), and in
-// `bash -c "…"`. What stands in other quotes, except in "$(…)", counts for nothing.
+// Whether lines of a shell script call a program. `program` is a bare name, one with the word
+// behind it ("accelerate launch"), or a module ("python -m torch.distributed.run", of any
+// python3.N); a line may call it with a path, behind settings (A=1 srun), through a program that
+// starts another one (nice srun), and in `bash -c "…"`. Text in other quotes, except in "$(…)",
+// does not count.
 bool calls(std::string_view lines, std::string_view program);
 
-// The same of words that no shell reads, but the one that they may name.
+// Whether words that no shell reads call a program, themselves or through a program that starts
+// another one.
 bool runs(const std::vector<std::string>& words, std::string_view program);
 
-// By its first line ("#!/usr/bin/env bash"), or without one by its name (job.sh).
+// Whether a file is a shell script, by its first line ("#!/usr/bin/env bash"), or without one by
+// its name (job.sh).
 bool is_shell_script(std::string_view file, std::string_view text);
 
 }  // namespace lockstep::cli

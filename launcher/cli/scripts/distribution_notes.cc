@@ -50,7 +50,7 @@ std::vector<std::string> words_of(const Command& command) {
   return words;
 }
 
-// A program names the libraries that it is linked with in its file.
+// Whether a program is linked with MPI: its file names the libraries.
 bool is_linked_with_mpi(const std::string& text) {
   if (!text.starts_with("\x7f"
                         "ELF"))
@@ -108,7 +108,8 @@ std::string note_on_torch_starter(std::string_view who, std::string_view program
       who, program, words_for("pytorch"), program);
 }
 
-// Each rank would start as many ranks as the program is told to start.
+// The note on a program that starts ranks: each rank would start as many ranks as it is told to
+// start.
 std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   for (const std::string_view program : kMpiStarters)
     if (!of_sbatch && calls_it(spec.command, program))
@@ -122,8 +123,8 @@ std::string note_on_starter(const JobSpec& spec, bool of_sbatch) {
   return "";
 }
 
-// What a script in the source folder calls, with line numbers. A script that reads our variables is
-// not reported.
+// Notes on the programs that a script in the source folder calls, with line numbers. A script that
+// reads our variables is not reported.
 std::vector<std::string> notes_on_script(const JobSpec& spec, const std::string& file,
                                          const std::string& text) {
   if (text.find("LOCKSTEP_") != std::string::npos) return {};

@@ -19,8 +19,8 @@ using ReadSource = std::function<std::optional<std::string>(const std::string& p
 // only one.
 ReadSource source_reader(const std::string& source);
 
-// `spec` is a command job's. One line each. `sbatch`: the Slurm script that the command has, of
-// which notes_on_body has said all; "": none.
+// The notes, one line each, for the spec of a command job. `sbatch`: the Slurm script that the
+// command has, of which notes_on_body has said all; "": none.
 std::vector<std::string> distribution_notes(const JobSpec& spec, const ReadSource& read,
                                             const std::string& sbatch = "");
 

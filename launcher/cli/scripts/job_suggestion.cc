@@ -64,7 +64,7 @@ std::string without_comments(std::string_view text) {
   return out;
 }
 
-// A Python literal as a YAML scalar; "" if it is not one.
+// Turns a Python literal into a YAML scalar; "" if it is not one.
 std::string scalar_of(const std::string& literal) {
   static const RE2 number(R"(-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)");
   static const RE2 text(R"RE('([^'\\]*)'|"([^"\\]*)")RE");
@@ -145,7 +145,8 @@ std::string command_text(const ScriptFolder& folder, const ScriptLook& look) {
   return text + inputs;
 }
 
-// A file beside the script takes precedence over one in the folder.
+// The environment of a suggestion. A file beside the script takes precedence over one in the
+// folder.
 std::string environment_text(const ScriptFolder& folder) {
   const auto slash = folder.script.rfind('/');
   std::vector<std::string> places{""};

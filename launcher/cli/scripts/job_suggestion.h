@@ -10,15 +10,15 @@ namespace lockstep::cli {
 
 // The files of a folder, as far as they matter.
 struct ScriptFolder {
-  std::string name;                 // of the folder
+  std::string name;                 // the folder's name
   std::string script;               // "train.py", "src/run.sh": a path in the folder
-  std::string text;                 // of the script
+  std::string text;                 // the script's text
   std::vector<std::string> others;  // paths of the other files
 };
 
 struct ScriptOption {
   std::string option;  // "--learning-rate"; "data": a positional argument
-  std::string value;   // its default as a YAML scalar; "": it has none, and needs one
+  std::string value;   // the option's default as a YAML scalar; "": it has none, and needs one
   friend bool operator==(const ScriptOption&, const ScriptOption&) = default;
 };
 
@@ -26,13 +26,13 @@ struct ScriptLook {
   bool uses_torch_distributed = false;
   bool uses_mpi = false;
   bool uses_gpu = false;
-  std::vector<ScriptOption> options;  // of argparse
+  std::vector<ScriptOption> options;  // the options of argparse
 };
 
-// Of the files of a folder and below it, by path, the script that trains; nullopt: there is none,
-// or several may be. What is nearer to the folder itself goes before what is deeper.
+// The script that trains, among files of a folder and below it, by path; nullopt: there is none, or
+// several may be. Files nearer to the folder itself are preferred.
 std::optional<std::string> likely_script(const std::vector<std::string>& paths);
-// Those of them that may be one, the nearest first.
+// The scripts that may be the one that trains, those nearest to the folder first.
 std::vector<std::string> possible_scripts(const std::vector<std::string>& paths);
 
 ScriptLook look_at(const std::string& text);

@@ -62,13 +62,14 @@ std::vector<std::string_view> slurm_names(std::string_view line) {
   return names;
 }
 
-// What to use instead of Slurm's programs, which nodes do not have.
+// The replacement for a program of Slurm, which nodes do not have.
 struct Program {
   std::string_view name;
   std::string_view instead;
 };
 
-// Lockstep starts the script once per rank. sbatch starts it once, and srun starts the ranks.
+// The note that Lockstep starts the script once per rank; sbatch starts it once, and srun starts
+// the ranks.
 constexpr std::string_view kStartsRanks =
     "the script runs once for each rank, so `{}` must go: write its program alone (MPI programs: "
     "with --distribution mpi)";

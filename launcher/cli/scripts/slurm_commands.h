@@ -1,5 +1,5 @@
 #pragma once
-// What in the commands of a Slurm batch script, or of another script that runs as a job, is
+// Notes on commands of a Slurm batch script, or of another script that runs as a job, that behave
 // otherwise here. Pure.
 
 #include <functional>
@@ -9,12 +9,13 @@
 
 namespace lockstep::cli {
 
-// A line for the first `srun` or `mpirun`, and one for each of Slurm's variables that the script
-// names: "train.sbatch:9: SLURM_PROCID is not set; use LOCKSTEP_RANK".
+// The notes on a script's body: a line for the first `srun` or `mpirun`, and one for each of
+// Slurm's variables that the script names: "train.sbatch:9: SLURM_PROCID is not set; use
+// LOCKSTEP_RANK".
 std::vector<std::string> notes_on_body(const std::string& file, const std::string& text);
 
-// The same of a command that is no script: Slurm's programs for which `calls` is true, but those
-// that start ranks, and its variables in `text` that the job does not set.
+// The notes for a command that is not a script: Slurm's programs for which `calls` is true, except
+// those that start ranks, and its variables in `text` that the job does not set.
 std::vector<std::string> notes_on_slurm(const std::function<bool(std::string_view)>& calls,
                                         std::string_view text,
                                         const std::function<bool(std::string_view)>& is_set);

@@ -63,7 +63,7 @@ Status fetch_into(Context& context, Connection& connection, const RegisteredAsse
   return status ? removed : status;
 }
 
-// Within one command, each reference always means the same version.
+// Finds components. Within one command, each reference always means the same version.
 class Finder {
  public:
   explicit Finder(Context& context) : context_(context) {}

@@ -10,9 +10,9 @@ namespace lockstep::cli {
 // Uploads the files and sets their digest in file.asset.
 Status send_component(Context& context, Connection& connection, spec::ComponentFile& file);
 
-// Fetches the files of a registered component, unless they are here unchanged. permission_denied:
-// it names a file that is not among them. It connects when it is called first. `context` outlives
-// the result.
+// Makes a function that fetches the files of a registered component, unless they are here
+// unchanged. It returns permission_denied if the component names a file that is not among them. It
+// connects on its first call. `context` outlives the result.
 spec::FindComponent component_finder(Context& context);
 
 }  // namespace lockstep::cli

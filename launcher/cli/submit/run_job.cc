@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// Checked before anything is started.
+// Checks the code folder before anything is started.
 Status check_code(const RunArguments& arguments) {
   std::error_code failure;
   const auto status = std::filesystem::status(arguments.code, failure);
@@ -30,7 +30,8 @@ Status check_code(const RunArguments& arguments) {
                                                   : "does not exist"));
 }
 
-// Each task needs the job's files of this machine. They are captured once.
+// Makes an array of a submission. Each task needs the job's files of this machine. They are
+// captured once.
 void become_array(Submission& submission, const ArraySpec& array) {
   submission.spec = as_array(submission.spec, array);
   StepSubmission one{std::move(submission.directory), std::move(submission.build),
@@ -42,7 +43,7 @@ void become_array(Submission& submission, const ArraySpec& array) {
   submission.data.clear();
 }
 
-// Uses the user's settings for what the command line does not say.
+// Uses the user's settings for options that the command line lacks.
 Result<ComputeChoice> take_settings(Context& context, JobSpec& spec) {
   ComputeChoice target{spec.compute, "--compute"};
   if (target.name.empty()) {

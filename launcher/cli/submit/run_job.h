@@ -14,20 +14,20 @@
 namespace lockstep::cli {
 
 struct RunJob {
-  JobSpec spec;  // with --array, of one task
+  JobSpec spec;  // with --array, the spec of one task
   std::vector<spec::LocalData> data;
   std::optional<ArraySpec> array;
   std::optional<spec::EnvironmentChoice> environment;  // `spec` does not have it yet
-  std::optional<spec::BuildFolder> build;              // of the resolved environment
+  std::optional<spec::BuildFolder> build;  // the build folder of the resolved environment
   ComputeChoice target;
   spec::Notes notes;
 };
 
-// Everything that is wrong with the flags, and with the files that they name, is added to `errors`,
+// Reads the job. All faults in the flags, and in the files that they name, are added to `errors`,
 // some of which have several lines (faults.h).
 RunJob read_job(Context& context, const RunArguments& arguments, std::vector<Error>& errors);
 
-// The question whether the launcher would take it.
+// The question whether the launcher would take the job.
 CheckJobFile question_of(const RunArguments& arguments, const RunJob& job);
 
 Submission submission_of(const RunArguments& arguments, RunJob job);

@@ -65,7 +65,7 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
   return captured;
 }
 
-// One line for all downloads.
+// Writes one line for all downloads.
 void tell_of_downloads(Context& context, const snapshot::Snapshot& snapshot) {
   std::size_t more = 0;
   std::string first;
@@ -109,7 +109,7 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
     if (captured && !how.quiet) tell_of_downloads(context, captured->snapshot);
     return captured;
   }
-  // A single file: ignore rules do not exclude a file that is named.
+  // A named file is captured alone: ignore rules do not exclude it.
   const std::filesystem::path file = std::filesystem::absolute(directory).lexically_normal();
   TRY(check_code_name("code", file.filename().string(), directory));
   options.is_source = false;
@@ -117,8 +117,8 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   return capture(context, connection, file.parent_path().string(), how, std::move(options));
 }
 
-// An engine reads the whole context, so nothing may be left out except sockets, which engines leave
-// out, too. Links are not followed, as engines do not follow them.
+// Captures a build folder. An engine reads the whole context, so nothing may be left out except
+// sockets, which engines leave out, too. Links are not followed, as engines do not follow them.
 Result<transfer::Captured> capture_build(Context& context, Connection& connection,
                                          const spec::BuildFolder& build) {
   snapshot::CaptureOptions options;
@@ -235,7 +235,7 @@ class Captures {
  private:
   using Kind = std::tuple<std::string, std::string, std::string>;
 
-  // A folder gives two different trees with links followed and with links kept.
+  // The kind of a folder: it gives two different trees with links followed and with links kept.
   std::string kind(const char* what) const {
     return std::string(what) + (how_.links == snapshot::Links::keep ? ", links kept" : "");
   }

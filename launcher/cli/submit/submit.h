@@ -19,7 +19,7 @@ namespace lockstep::cli {
 // Long, because the launcher walks all trees of the submission before it answers.
 inline constexpr Duration kSubmitTimeout = seconds(60);
 
-// What a step of a pipeline takes from this machine.
+// The files that a step of a pipeline takes from this machine.
 struct StepSubmission {
   std::optional<std::string> directory;
   std::optional<spec::BuildFolder> build = {};
@@ -36,15 +36,15 @@ struct Submission {
   bool rebuild = false;                  // solve and build its environment again
   // The build context of its image; `spec` does not have its digest yet.
   std::optional<spec::BuildFolder> build = {};
-  std::vector<spec::LocalData> data = {};  // to be captured for inputs of `spec`
+  std::vector<spec::LocalData> data = {};  // folders and files to capture for inputs of `spec`
   bool quiet = false;                      // does not print `note` and the launcher's notes
   std::string note = {};                   // printed once the launcher has accepted the job
   bool waits = false;                      // the job's end is waited for
   bool wait_anyway = false;                // taken also where it waits in vain
-  // Of the pipeline's steps, in their order; empty: they take nothing from this machine.
+  // The files of the pipeline's steps, in their order; empty: they take nothing from this machine.
   std::vector<StepSubmission> steps = {};
-  std::vector<std::string> includes = {};           // as in StepSubmission
-  snapshot::Links links = snapshot::Links::follow;  // of its directory, includes and data
+  std::vector<std::string> includes = {};           // the same field as in StepSubmission
+  snapshot::Links links = snapshot::Links::follow;  // for its directory, includes and data
 };
 
 // Interrupts end the process until the job exists, and are blocked from then on.

@@ -7,8 +7,8 @@
 namespace lockstep::cli {
 namespace {
 
-// For a job that is not followed: prints its name, or its record. `otherwise`: the exit code if
-// this fails.
+// Prints the name or record of a job that is not followed. `otherwise`: the exit code if this
+// fails.
 int print_created(Context& context, Connection& connection, const JobId& job, Format format,
                   int otherwise) {
   if (format == Format::table) {
@@ -20,7 +20,7 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
   return print(context, format, api::to_json(reply->job), "");
 }
 
-// If the job would wait in vain for nodes, says how to wait all the same.
+// Handles a refusal. If the job would wait in vain for nodes, says how to wait all the same.
 int after_refusal(Context& context, const Error& error, int otherwise) {
   if (error.code != ErrorCode::unsatisfiable) return otherwise;
   context.terminal.print_line(

@@ -12,14 +12,14 @@
 
 namespace lockstep::cli {
 
-// Of an upload for a request: it fails soon after a local launcher went away.
+// The options of an upload for a request: it fails soon after a local launcher went away.
 transfer::TransferOptions upload_limits(const Context& context);
 
-// A local launcher that went away starts again only with the next command, so it is waited for so
-// long; one of a site's is started again by others.
+// Limits of waiting. A local launcher that went away starts again only with the next command, so it
+// is waited for so long; one of a site's is started again by others.
 transfer::TransferOptions waiting_for_local(const Context& context, Duration time);
 
-// On a terminal in the status line; elsewhere a line now and then.
+// Shows progress: on a terminal in the status line; elsewhere a line now and then.
 class UploadProgress {
  public:
   explicit UploadProgress(Terminal& terminal) : terminal_(terminal) {}
@@ -37,7 +37,7 @@ class UploadProgress {
   PacedLines lines_{clock_.now()};
 };
 
-// What the launcher misses of what was captured.
+// Sends the captured blobs that the launcher lacks.
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured);
 
 }  // namespace lockstep::cli

@@ -14,7 +14,7 @@ MachineProgress::Goals goals_of(const ComputeView& compute);
 Result<ComputeView> attach_hosts(Connection& connection, Terminal& terminal,
                                  const ComputeSpec& spec);
 
-// Waits as `wait` says; the exit code. Without waiting it says what goes on.
+// Waits as `wait` asks; returns the exit code. Without waiting it tells what goes on.
 int wait_until_joined(Context& context, Connection& connection, const ComputeView& begun,
                       const MachineProgress::Goals& goals, const MachineWait& wait);
 

@@ -115,7 +115,7 @@ Result<ComputeSpec> spec_from_flags(const std::string& verb, const ComputeOption
 }
 
 // Sets the key's value in `spec`. Returns nullopt for an unknown key, "" if the value is good, or
-// what is wrong with it.
+// its fault.
 std::optional<std::string> assign_to_elastic(const std::string& key, const std::string& value,
                                              ComputeSpec& spec) {
   if (auto wrong = spec::assign_to_instance(key, value, spec)) return wrong;
@@ -127,7 +127,7 @@ Status set_tunnel(const std::string& word, ComputeSpec& spec) {
   return {};
 }
 
-// `update --set KEY=VALUE` for a target without a file.
+// Applies `update --set KEY=VALUE` to a target without a file.
 Status assign(const std::string& assignment, ComputeSpec& spec) {
   constexpr std::string_view kTags = "tags.";
   const auto equals = assignment.find('=');

@@ -1,6 +1,6 @@
 #pragma once
-// What the verbs of `lockstep compute` are asked for, and the target or the hosts that the flags
-// and the file describe.
+// The options of the verbs of `lockstep compute`, and the target or the hosts that the flags and
+// the file describe.
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ class App;
 
 namespace lockstep::cli {
 
-// Hosts that are named on the command line, and what all of them share.
+// Hosts that are named on the command line, with their common settings.
 struct HostFlags {
   std::vector<std::string> hosts;  // [USER@]ADDRESS[:PORT], also several with commas
   std::string user, port, key, password_secret, jump, directory, share;
@@ -47,18 +47,18 @@ Error bad_compute(std::string message);
 
 // "a,b" and "c" are a, b and c.
 std::vector<std::string> split_at_commas(const std::vector<std::string>& words);
-// The hosts that `flags` list. Each gets its default name, and the user, port and key of `flags`
-// where it gives none of its own. `option` is the flag that lists the hosts, for messages.
+// The hosts that `flags` list. Each gets its default name, and the user, port and key of `flags` if
+// it gives none of its own. `option`: the flag that lists the hosts, for messages.
 Result<std::vector<SshHost>> hosts_from(const std::string& option, const HostFlags& flags);
 // The target that the file or the flags describe. `verb` is for messages.
 Result<ComputeSpec> spec_to_create(const std::string& verb, const ComputeOptions& options);
-// What is there, changed as the flags or the file say.
+// The known spec, changed as the flags or the file say.
 Result<ComputeSpec> spec_to_update(const ComputeSpec& known, const ComputeOptions& options);
 
-// -f, --set, --description, --location, --tags.
+// Adds -f, --set, --description, --location, --tags.
 void add_texts(CLI::App& verb, ComputeOptions& options);
 void add_hosts(CLI::App& verb, HostFlags& flags);
-// az ml's flags of clusters: --size, --tier, --min-instances, …
+// Adds az ml's flags of clusters: --size, --tier, --min-instances, …
 void add_cluster(CLI::App& verb, ComputeOptions& options);
 void add_no_check(CLI::App& verb, ComputeOptions& options);
 void add_wait(CLI::App& verb, MachineWait& wait, const char* until);

@@ -44,7 +44,7 @@ class Waiter {
   }
 
  private:
-  // The loop keeps the handler after this object is destroyed.
+  // Watches signals. The loop keeps the handler after this object is destroyed.
   Status watch_signals() {
     struct sigaction hangup {};
     std::vector<int> signals{SIGINT, SIGTERM};
@@ -70,7 +70,8 @@ class Waiter {
     return {};
   }
 
-  // On a terminal, progress is shown above the status line and replaced; only ends stay.
+  // Shows a line. On a terminal, progress is shown above the status line and replaced; only ends
+  // stay.
   void show(const std::string& line) {
     const auto open = progress_.open_lines();
     const bool is_drawn =

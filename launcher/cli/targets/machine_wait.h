@@ -8,10 +8,10 @@
 namespace lockstep::cli {
 
 struct MachineWait {
-  bool is_wanted = true;  // false: --no-wait
+  bool is_wanted = true;  // false: --no-wait was given
   std::string timeout;    // --timeout; "": none
 };
-// invalid_argument: --timeout is not a time. Zero: none is given.
+// Reads --timeout; returns invalid_argument if it is not a time. Zero: none is given.
 Result<Duration> timeout_of(const MachineWait& wait);
 
 // The exit code: 0 if every machine is where it should be; 1 if one failed or `timeout` has passed;

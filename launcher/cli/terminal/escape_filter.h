@@ -1,6 +1,6 @@
 #pragma once
-// What a person types in a terminal session that may hang: "~." at the start of a line leaves it,
-// as ssh has it. Pure.
+// Filters the text that a person types in a terminal session that may hang: "~." at the start of a
+// line leaves it, as in ssh. Pure.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@ namespace lockstep::cli {
 class EscapeFilter {
  public:
   struct Typed {
-    std::string bytes;    // for the program
-    bool leaves = false;  // "~.": what was typed behind it is dropped
+    std::string bytes;    // the bytes for the program
+    bool leaves = false;  // "~." was typed: later bytes are dropped
     bool asks = false;    // "~?": which of these there are
   };
   // "~~" is one "~", and a "~" before any other byte is passed on with it. A "~" is held back until
@@ -20,7 +20,7 @@ class EscapeFilter {
 
  private:
   bool at_line_start_ = true;
-  bool is_held_ = false;  // a "~"
+  bool is_held_ = false;  // whether a "~" is held back
 };
 
 }  // namespace lockstep::cli

@@ -16,9 +16,9 @@ namespace lockstep::cli {
 
 class LineMatcher {
  public:
-  // invalid_argument: the error says what is wrong with the expression, and where.
+  // Compiles an expression. Returns invalid_argument with the fault and its place.
   static Result<LineMatcher> compile(const std::string& expression);
-  // `line` may end with its newline, which is not matched.
+  // Whether the line matches. `line` may end with its newline, which is not matched.
   bool operator()(std::string_view line) const;
 
  private:

@@ -33,8 +33,8 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.substr(0, at) + "…";
 }
 
-// A word that every YAML reader takes for a string is written bare; others are quoted as in JSON,
-// which is valid YAML.
+// Whether a text may be written bare: every YAML reader takes it for a string. Others are quoted as
+// in JSON, which is valid YAML.
 bool may_stand_bare(const std::string& text) {
   if (text.empty() || text.size() > 200) return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -49,7 +49,7 @@ bool may_stand_bare(const std::string& text) {
   return true;
 }
 
-// A JSON string for YAML, whose readers do not combine pairs of escapes.
+// Writes a JSON string for YAML, whose readers do not combine pairs of escapes.
 std::string yaml_quoted(const std::string& text) {
   std::string out;
   MarkWatch marks;
@@ -80,8 +80,8 @@ std::string yaml_scalar(const Json& json) {
   return text;
 }
 
-// YAML allows only keys up to a limit before a colon; longer ones are written after a question
-// mark.
+// The longest key that is written before a colon, which YAML limits; longer ones are written after
+// a question mark.
 constexpr std::size_t kMaxPlainKey = 500;
 
 std::string yaml_key(const std::string& key, const std::string& blanks) {
@@ -250,8 +250,8 @@ void Table::drop(std::size_t column) {
 std::string Table::text(std::size_t columns, const std::vector<std::string>& shrinks,
                         const std::vector<std::string>& drops) const {
   Table fit = *this;
-  // By how much the table is too wide if every shrinking cell has `least` columns, or fewer if it
-  // needs fewer.
+  // The columns by which the table is too wide if every shrinking cell has `least` columns, or
+  // fewer if it needs fewer.
   const auto excess = [&](std::size_t least) {
     std::vector<std::size_t> widths = fit.widths();
     for (const std::string& header : shrinks) {

@@ -11,10 +11,10 @@
 
 namespace lockstep::cli {
 
-using Json = nlohmann::ordered_json;  // as launcher/api/json makes it
+using Json = nlohmann::ordered_json;  // the JSON of launcher/api/json
 
 enum class Format {
-  table,  // for people, as each verb makes it
+  table,  // for people, in a form of each verb
   json,
   yaml,
   tsv,      // a line for each element, its values separated by tabs
@@ -22,26 +22,29 @@ enum class Format {
 };
 std::optional<Format> format_from(std::string_view word);  // "table", "json", "yaml" or "tsv"
 
-// Indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and what a terminal would
-// obey or not show is escaped.
+// Makes indented JSON with a newline; bytes that are not UTF-8 become U+FFFD, and characters that a
+// terminal would obey or not show are escaped.
 std::string json_text(const Json& json);
-// The same in one line, without a newline.
+// The same JSON in one line, without a newline.
 std::string json_line(const Json& json);
 // The same value as block-style YAML.
 std::string yaml_text(const Json& json);
-// A line for each element of a list, or one line; the values of an object or list are separated by
-// tabs. Null is empty; what is nested deeper is compact JSON. No text breaks a line or a column.
+// Makes a line for each element of a list, or one line; the values of an object or list are
+// separated by tabs. Null is empty; deeper values are compact JSON. No text breaks a line or a
+// column.
 std::string tsv_text(const Json& json);
-// A row for each element of a list, or one row, with the keys as header; without what is nested.
+// Makes a row for each element of a list, or one row, with the keys as header; without nested
+// values.
 std::string records_text(const Json& json);
 
-// Left-aligned columns, two spaces apart, no trailing blanks; the cells are printable.
+// A table with left-aligned columns, two spaces apart, without trailing blanks; the cells are
+// printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
   void add(std::vector<std::string> row);  // as many cells as the header
   std::string text() const;
-  // The same in at most `columns` characters per line, if possible. Cells in the columns `shrinks`
+  // The table in at most `columns` characters per line, if possible. Cells in the columns `shrinks`
   // are shortened, but not below kLeastCell. If that is not enough, the columns `drops` are left
   // out, one after the other.
   std::string text(std::size_t columns, const std::vector<std::string>& shrinks,

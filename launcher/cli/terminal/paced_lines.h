@@ -12,7 +12,7 @@ class PacedLines {
   static constexpr Duration kBetween = seconds(10);
 
   explicit PacedLines(Instant begun) : due_(begun + kFirst) {}
-  // True once for each line that is due.
+  // Returns true once for each line that is due.
   bool take(Instant now) {
     if (now < due_) return false;
     due_ = now + kBetween;

@@ -21,7 +21,7 @@ void on_fault(int signal) {
   ::raise(signal);
 }
 
-// A background process that changes the modes is stopped, unless the signal is blocked.
+// Sets the modes. A background process that changes them is stopped, unless the signal is blocked.
 void set_modes(int fd, int when, const termios& modes) {
   sigset_t stop, before;
   sigemptyset(&stop);

@@ -18,14 +18,14 @@ class RawTerminal {
   RawTerminal(const RawTerminal&) = delete;
   RawTerminal& operator=(const RawTerminal&) = delete;
 
-  void enter();  // again: after the process was stopped and continued
+  void enter();  // called again after the process was stopped and continued
 
  private:
   const int fd_;
   std::optional<termios> before_;
 };
 
-// Of the terminal; 24 x 80 if it does not know.
+// The size of the terminal; 24 x 80 if it does not tell.
 TerminalSize terminal_size(int fd);
 
 }  // namespace lockstep::cli

@@ -25,7 +25,7 @@ bool Screen::is_possible() {
   return ::isatty(STDOUT_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-// Ctrl-Z would leave the terminal in this mode, so it does nothing.
+// Opens the screen. Ctrl-Z would leave the terminal in this mode, so it does nothing.
 Screen::Screen() {
   termios now{};
   if (::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &now) == 0) {

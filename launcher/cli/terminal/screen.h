@@ -22,14 +22,15 @@ class Screen {
     std::size_t rows = 24, columns = 80;
   };
   Size size() const;
-  // Replaces what is shown; what does not fit is left out. False: it cannot be written any more.
+  // Replaces the shown text; lines that do not fit are left out. False: it cannot be written any
+  // more.
   bool draw(const std::string& text);
-  // Keys that were typed since the last call; "" if standard input is no terminal.
+  // Keys that were typed since the last call; "" if standard input is not a terminal.
   std::string typed();
   bool reads_keys() const { return before_.has_value(); }
 
  private:
-  std::optional<termios> before_;  // of standard input
+  std::optional<termios> before_;  // the modes of standard input
 };
 
 }  // namespace lockstep::cli

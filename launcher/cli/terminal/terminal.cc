@@ -52,7 +52,7 @@ std::string with_returns(const std::string& text) {
   return out;
 }
 
-// poll(2) reports a pipe or socket whose reader has gone, but not a full disk.
+// Whether the reader of a pipe or socket has gone, by poll(2), which does not report a full disk.
 bool is_closed(int fd) {
   pollfd entry{fd, POLLOUT, 0};
   return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLNVAL)) != 0;

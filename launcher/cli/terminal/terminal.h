@@ -28,7 +28,7 @@ class Terminal {
   // Writes to standard output for LogStream::out, else to standard error. False when the bytes
   // could not be written: see lost_output().
   bool write(LogStream stream, std::string_view bytes);
-  // The same for bytes that a terminal shall obey.
+  // Writes bytes that a terminal shall obey.
   bool write_raw(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
   // Why standard output can no longer be written: its reader closed it (`closed`), or another
@@ -42,8 +42,8 @@ class Terminal {
   void print_line(std::string_view text);
   // Prints `text` on stderr, without a prefix or newline.
   void err(std::string_view text) { write(LogStream::err, text); }
-  // Shows lines above the status line, in place of those of the last call; does nothing without a
-  // terminal. While the last written line has no newline yet, these lines and the status line are
+  // Shows lines above the status line, in place of the lines of the last call; does nothing without
+  // a terminal. While the last written line has no newline yet, these lines and the status line are
   // not drawn.
   void live(std::vector<std::string> lines);
   // Whether both stdout and stderr are terminals, so that all output can be redrawn.
@@ -54,9 +54,10 @@ class Terminal {
   bool fits_status_line(const std::string& text) const;
   // Replaces the status line on a terminal; does nothing elsewhere.
   void progress(std::string_view text);
-  void clear_status();  // and the lines above it
-  // While it is raw, a program elsewhere draws on the terminal: there is no status line, and our
-  // own lines begin and end with CR LF. `at_line_start`: where that program has left the cursor.
+  void clear_status();  // removes it and the lines above it
+  // Sets the raw mode. In it a program elsewhere draws on the terminal: there is no status line,
+  // and our own lines begin and end with CR LF. `at_line_start`: where that program has left the
+  // cursor.
   void set_raw(bool raw, bool at_line_start = true);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// One attempt of a job as text for people: when and where it ran, what its parts left, and how it
-// ended. Pure.
+// One attempt of a job as text for people: when and where it ran, the files of its parts, and how
+// it ended. Pure.
 
 #include <string>
 

@@ -48,7 +48,8 @@ std::string in_words(const ClockOffset& offset) {
 }
 
 std::string clock_trouble(const NodeView& node) {
-  constexpr Duration kAllowed = seconds(5);  // for agents whose clock offset is not measured
+  // the tolerance for agents whose clock offset is not measured
+  constexpr Duration kAllowed = seconds(5);
   const Duration ahead = node.clock_ahead;
   if (node.clock_uncertainty) {
     const ClockOffset offset{ahead, *node.clock_uncertainty};

@@ -68,7 +68,7 @@ std::string_view word_of(StepRole role) {
   return "main";
 }
 
-// Only the keys that describe the job, not its outcome.
+// The keys that describe the job, without its outcome.
 Json job_json(const JobSpec& spec) {
   JobView view;
   view.spec = spec;

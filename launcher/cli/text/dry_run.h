@@ -1,6 +1,6 @@
 #pragma once
-// What `job create --dry-run` prints: the steps that a job file would run, in their order, and what
-// each waits for. Pure.
+// The output of `job create --dry-run`: the steps that a job file would run, in their order, and
+// what each waits for. Pure.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,7 +11,7 @@ namespace lockstep::cli {
 
 using Json = nlohmann::ordered_json;
 
-// As docs/schema/plan.json says. A command job is one step. `file`: as it was given.
+// Makes the JSON of docs/schema/plan.json. A command job is one step. `file`: as it was given.
 Json plan_json(const std::string& file, const spec::JobFile& job);
 std::string plan_text(const spec::JobFile& job);
 

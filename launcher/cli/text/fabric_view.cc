@@ -100,7 +100,7 @@ std::string setting_list(const NetworkSettings& settings) {
 }
 
 // Settings of the first rank of an MPI job on two nodes that holds all GPUs of this node. The other
-// node is unknown, so the interface is that of the default route.
+// node is unknown, so the interface is the default route's.
 NetworkSettings expected_settings(const NodeFabric& fabric) {
   JobSpec spec;
   spec.resources.instance_count = 2;

@@ -7,11 +7,11 @@
 
 namespace lockstep::cli {
 
-// `node show --fabric`: what it has, and the settings that follow for ranks, as far as they are
-// known before a job has its nodes.
+// The text of `node show --fabric`: the node's fabric, and the settings that follow for ranks, as
+// far as they are known before a job has its nodes.
 std::string fabric_text(const NodeView& node);
 
-// `job explain --env`: each variable with its value, who chose it and why.
+// The text of `job explain --env`: each variable with its value, who chose it and why.
 std::string settings_text(const std::string& job, const SettingsView& settings);
 
 }  // namespace lockstep::cli

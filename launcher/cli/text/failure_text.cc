@@ -55,12 +55,12 @@ std::string last_output(const ExitReport& report) {
   return text;
 }
 
-// If the environment failed, ranks have no logs; the environment has one.
+// Whether the environment failed: ranks then have no logs, but the environment has one.
 bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
 }
 
-// Which command shows more; for a pipeline, the step that failed first.
+// The command that shows more; for a pipeline, about the step that failed first.
 std::string where_to_look(const JobView& job, const ExitReport& report) {
   const StepView* step = first_failed_step(job);
   const std::string& name = step == nullptr ? job.spec.name : step->job.value;

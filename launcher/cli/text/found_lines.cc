@@ -21,7 +21,7 @@ std::string key_of(const Found& found) {
   return key;
 }
 
-// Without attempts, no names are known.
+// The names of the last attempt; without attempts, none are known.
 words::About names_of_last(const JobView& job) {
   words::About about{job.spec.name};
   if (!job.attempts.empty()) about = api::names_in(job.spec.name, job.attempts.back());
@@ -43,7 +43,7 @@ std::string stack_lines(const ExitReport& report) {
   return text;
 }
 
-// What to do about a hang that ended the job.
+// The advice about a hang that ended the job.
 std::string after_hang(const JobView& job, const Found& hang) {
   const std::string name = in_one_line(job.spec.name);
   if (hang.kind != FoundKind::stopped || hang.ranks.empty())

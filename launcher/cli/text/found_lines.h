@@ -1,6 +1,6 @@
 #pragma once
-// What a gang finds out about its ranks, as the lines of whoever watches a job: each finding once,
-// with what to do about it, and one line when it is over; and as lines of `job show`. Pure.
+// The findings of a gang about its ranks, as lines for watchers of a job: each finding once, with
+// what to do about it, and one line when it is over; and as lines of `job show`. Pure.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ class FoundLines {
   std::vector<std::string> on_job(const JobView& job);
 
  private:
-  // One that comes and goes is said so often.
+  // the most times that a finding which comes and goes is shown
   static constexpr int kMostTimes = 3;
   bool may_say(const Found& found);
 
@@ -26,19 +26,19 @@ class FoundLines {
   std::map<std::string, int> times_;
 };
 
-// For `job show`: label ("hang", "found") and text, with the remedy in a line of its own. Of a job
-// that has ended they are what held last ("last found"), for which nothing can be done any more; of
-// one that completed there are none.
+// Findings for `job show`: label ("hang", "found") and text, with the remedy in a line of its own.
+// For an ended job they are what held last ("last found"), for which nothing can be done any more;
+// a completed job has none.
 struct FoundText {
   std::string label, text;
 };
 std::vector<FoundText> found_texts(const JobView& job);
 
-// In one line, for `job list`: the first alarm; "" if there is none.
+// The first alarm in one line, for `job list`; "" if there is none.
 std::string alarm_text(const JobView& job);
 
-// For the report of a failure, indented: what the ranks hung for, a peer that was lost, the stack
-// of the thread that failed, and what to do.
+// The lines for the report of a failure, indented: what the ranks hung for, a peer that was lost,
+// the stack of the thread that failed, and what to do.
 std::string cause_lines(const JobView& job, const ExitReport& report);
 
 }  // namespace lockstep::cli

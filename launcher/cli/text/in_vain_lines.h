@@ -1,5 +1,5 @@
 #pragma once
-// The lines below a list of jobs that say what would help those which wait in vain. Pure.
+// The lines below a list of jobs that tell the help for jobs which wait in vain. Pure.
 
 #include <string>
 #include <vector>

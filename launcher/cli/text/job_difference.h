@@ -1,5 +1,5 @@
 #pragma once
-// What differs between two jobs. Pure.
+// The differences between two jobs. Pure.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,17 +13,18 @@ namespace lockstep::cli {
 
 struct FieldDifference {
   std::string key;  // as in `job show -o json`: "environment_variables.LR", "results.status"
-  Json a, b;        // null: it has none
+  Json a, b;        // null: the job does not have the key
 };
 
 struct CodeDifference {
-  std::vector<std::string> added, removed, changed;  // of the second, beside the first; sorted
+  // the files of the second beside the first; sorted
+  std::vector<std::string> added, removed, changed;
   bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
 };
 
-// Not what differs in any case: names, times of submission, nodes.
+// Leaves out fields that differ in any case: names, times of submission, nodes.
 std::vector<FieldDifference> differences_of(const JobView& a, const JobView& b);
-// Both sorted by path.
+// The differences of two lists that are sorted by path.
 CodeDifference differences_of(const std::vector<LeftFile>& a, const std::vector<LeftFile>& b);
 
 }  // namespace lockstep::cli

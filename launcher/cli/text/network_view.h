@@ -1,5 +1,5 @@
 #pragma once
-// The network that the ranks of an attempt use among their nodes, as `job show` says it. Pure.
+// The network that the ranks of an attempt use among their nodes, for `job show`. Pure.
 
 #include <string>
 

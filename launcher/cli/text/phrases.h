@@ -11,7 +11,7 @@ namespace lockstep::cli {
 // Why lists leave the job out; "": they do not.
 std::string archived_text(const JobView& job);
 
-// "5m ago"; "-": never. Clocks of two machines differ, so a negative age is none.
+// "5m ago"; "-": never. Clocks of two machines differ, so a negative age counts as zero.
 std::string ago(Instant time, Instant now);
 
 // "0-3,8": sorted ids as ranges; "" when there are none.

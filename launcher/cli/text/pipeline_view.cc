@@ -20,7 +20,7 @@ bool is_over(const StepView& step) {
   return step.phase != StepPhase::waiting && step.phase != StepPhase::running;
 }
 
-// For the steps that depend on it, a step whose job was canceled has failed.
+// The status of a step for the steps that depend on it: one whose job was canceled has failed.
 std::string_view counted_as(const StepView& step) {
   const bool is_canceled = step.phase == StepPhase::failed && step.status == JobStatus::canceled;
   return is_canceled ? to_string(JobStatus::canceled) : to_string(step.phase);
@@ -111,7 +111,7 @@ class StepTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// In order: those that run or failed, then those that wait, then the others.
+// The steps to show: those that run or failed, then those that wait, then the others.
 std::vector<const StepView*> chosen_steps(const std::vector<StepView>& steps, bool all) {
   const auto rank = [](const StepView& step) {
     if (step.phase == StepPhase::running || step.phase == StepPhase::failed) return 0;

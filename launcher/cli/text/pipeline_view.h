@@ -1,5 +1,5 @@
 #pragma once
-// A pipeline for people: its record, the tree of its steps, and what became of those that did not
+// A pipeline for people: its record, the tree of its steps, and the ends of steps that did not
 // complete. Pure.
 
 #include <cstddef>
@@ -19,11 +19,11 @@ std::string steps_summary(const std::vector<StepView>& steps);
 // The state of a step in one word: its phase, or the status of its job while that goes on.
 std::string step_state(const StepView& step);
 
-// Of more steps than this, a terminal gets those that run, failed or wait first.
+// The most steps that a terminal shows; of more, those that run, failed or wait come first.
 inline constexpr std::size_t kMostStepsShown = 40;
 
 struct StepsShown {
-  bool all = true;                     // false: at most kMostStepsShown, and counts of the others
+  bool all = true;  // false: shows at most kMostStepsShown, and counts of the others
   std::optional<std::size_t> columns;  // the width of the terminal, to which reasons are cut
 };
 // The record and the tree; steps of nested pipelines stand below the pipeline's name.
@@ -32,8 +32,8 @@ std::string pipeline_text(const JobView& job, Instant now, const StepsShown& sho
 // The step whose failure is the pipeline's; null: none failed.
 const StepView* first_failed_step(const JobView& job);
 
-// What a report of a pipeline that failed says of its other steps: a line for each that failed, and
-// one for each reason why steps were not run.
+// The lines of a failed pipeline's report about its other steps: one for each that failed, and one
+// for each reason why steps were not run.
 std::string other_steps_report(const JobView& job);
 
 }  // namespace lockstep::cli

@@ -86,7 +86,7 @@ bool names(std::string_view text, std::string_view address) {
   return false;
 }
 
-// The same for any text within a reason.
+// Whether any text within a reason has the address.
 bool names(const WhyData& reason, std::string_view address);
 bool names(const WhyValue& value, std::string_view address) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return names(*text, address);

@@ -23,7 +23,7 @@ const PartView* part_of(const JobView& job, const ExitReport& report) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-// Many people write `python`, but many machines only have `python3`.
+// The advice for a command `python` on machines that only have `python3`.
 std::string missing_python(const JobView& job, const ExitReport& report) {
   if (report.exit_code != 127) return "";
   const auto* argv = std::get_if<Argv>(&job.spec.command);
@@ -98,8 +98,8 @@ std::string full_disk(const ExitReport& report) {
       report.node_name, report.node_name);
 }
 
-// A crashed program has a stack that people want to see. A shell ends with 128 + the signal of its
-// last program.
+// The advice to keep a core file. A crashed program has a stack that people want to see. A shell
+// ends with 128 + the signal of its last program.
 std::string core_file(const JobView& job, const ExitReport& report) {
   constexpr std::array<int, 5> kCrashes{4, 6, 7, 8, 11};  // ILL, ABRT, BUS, FPE, SEGV
   const bool is_of_rank = report.cause == Cause::signal || report.cause == Cause::exit_code;

@@ -97,7 +97,7 @@ std::string network_variables(const std::map<std::string, std::string>& variable
   return pairs_of(steering);
 }
 
-// "cpus 2, memory 1.0 GiB, all gpus": what the job asked for on each node.
+// "cpus 2, memory 1.0 GiB, all gpus": the resources that the job asked for on each node.
 std::string asked_of(const ResourceRequest& asked) {
   if (!asked.cpus && !asked.memory && !asked.gpus) return "whole nodes";
   return fmt::format("{}, {}, {}{} on each node",
@@ -186,7 +186,7 @@ std::string jobs_before(const QueueSettings& queue) {
   return text;
 }
 
-// What is wrong with a job that does not wait.
+// The trouble of a job that does not wait.
 std::string trouble_of(const JobView& job) {
   std::string alarm = alarm_text(job);
   return alarm.empty() ? silence_text(job.silent) : alarm;
@@ -229,7 +229,7 @@ void add_descriptions(Lines& lines, const JobView& job) {
   lines.add("keeps", shell_words(spec.keep));
 }
 
-// The command, its environment, and what it holds.
+// Adds the command, its environment, and its resources.
 void add_command(Lines& lines, const JobSpec& spec) {
   lines.add("command", command_text(spec.command));
   lines.add("shape", ranks_and_nodes(spec));
@@ -243,7 +243,7 @@ void add_command(Lines& lines, const JobSpec& spec) {
   lines.add("holds", asked_of(spec.resources));
 }
 
-// When it may start, and what it may use.
+// Adds the time at which the job may start, and the resources that it may use.
 void add_bounds(Lines& lines, const JobSpec& spec) {
   if (spec.queue.priority != Priority::medium)
     lines.add("priority", to_string(spec.queue.priority));
@@ -266,7 +266,7 @@ void add_times_of_job(Lines& lines, const JobView& job, Instant now) {
   lines.add("archived", archived_text(job));
 }
 
-// What is left of the job: its exit code, its outputs, and files that were not kept.
+// Adds the results of the job: its exit code, its outputs, and files that were not kept.
 void add_remains(Lines& lines, const JobView& job, Instant now) {
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// Global, because a signal handler has no other access. Null: none is set.
+// The text to print, global because a signal handler has no other access. Null: none is set.
 std::atomic<const char*> last_words = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
@@ -25,7 +25,7 @@ extern "C" void say_and_end(int signal) {
   ::raise(signal);
 }
 
-// On a terminal the text follows the status line and the ^C.
+// The text; on a terminal it follows the status line and the ^C.
 const char* words_of(const Terminal& terminal, BeforeRequest::Kind kind) {
   const bool is_submission = kind == BeforeRequest::Kind::submission;
   if (terminal.has_status_line())
@@ -35,7 +35,7 @@ const char* words_of(const Terminal& terminal, BeforeRequest::Kind kind) {
                        : "lockstep: interrupted; nothing was registered\n";
 }
 
-// A signal that the parent process ignores stays ignored.
+// Sets a handler. A signal that the parent process ignores stays ignored.
 void set_handler(int signal, void (*from)(int), void (*to)(int)) {
   struct sigaction action {};
   if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != from) return;

@@ -1,7 +1,7 @@
 #pragma once
 // The time in which a verb captures and uploads files, before it sends the request that they are
-// for. Whatever ends the verb in this time, an error or a signal, the launcher has done nothing,
-// and that is said. At most one at a time.
+// for. Whatever ends the verb in this time, an error or a signal, a line tells that the launcher
+// has done nothing. At most one at a time.
 
 #include "common/base/result.h"
 #include "launcher/cli/terminal/terminal.h"
@@ -11,8 +11,8 @@ namespace lockstep::cli {
 class BeforeRequest {
  public:
   enum class Kind { submission, registration };
-  // Until the end of its life, SIGINT, SIGTERM and SIGHUP print that nothing was submitted (or
-  // registered) before they end the process.
+  // While it lives, SIGINT, SIGTERM and SIGHUP print that nothing was submitted (or registered)
+  // before they end the process.
   BeforeRequest(const Terminal& terminal, Kind kind);
   ~BeforeRequest();
   BeforeRequest(const BeforeRequest&) = delete;

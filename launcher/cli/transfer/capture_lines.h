@@ -1,6 +1,7 @@
 #pragma once
-// What is said of a folder before its files are read and sent: the symlinks that were followed,
-// with what they add, those that stayed, and the ignore files that do not count. Pure.
+// The lines about a folder before its files are read and sent: the symlinks that were followed,
+// with the files that they add, the symlinks that stayed, and the ignore files that do not count.
+// Pure.
 
 #include <mutex>
 #include <string>
@@ -11,14 +12,14 @@
 
 namespace lockstep::cli {
 
-// More than this through links gets a line of its own, with the ways to leave it out.
+// The size of linked files above which a line of its own tells how to leave them out.
 inline constexpr Bytes kMuchThroughLinks{1'000'000'000};
 
-// Where the files go. The links of a job are kept where it says so; what is registered (`data`,
-// `model` and `component create`) has none that lead out of it.
+// The use of the files. A job keeps links if its file says so; registered files (`data`, `model`
+// and `component create`) have no links that lead out of them.
 enum class CapturedFor { job, registration };
 
-// `folder`: for people. Names of files are quoted where they need it.
+// The lines. `folder`: for people. Names of files are quoted where they need it.
 std::vector<std::string> capture_lines(const std::string& folder,
                                        const snapshot::CaptureReport& report,
                                        CapturedFor purpose = CapturedFor::job);

@@ -70,7 +70,7 @@ class Beginnings {
     return unmarked ? folder_ + "/" + *unmarked : "";
   }
 
-  // No file was moved yet.
+  // The error of a download that fails before any file was moved to its place.
   Error broken_off(Error error) {
     error.message += "; nothing in " + folder_ + " was changed";
     const bool may_go_on =

@@ -19,7 +19,7 @@ namespace lockstep::cli {
 struct Downloaded {
   std::uint32_t attempt = 0;
   std::vector<DownloadedTree> trees;
-  std::vector<LogFile> logs;  // below "artifacts/user_logs"
+  std::vector<LogFile> logs;  // the logs below "artifacts/user_logs"
   std::string unmarked = {};  // the folder that could not be marked (download_marks.h); "": none
 };
 
@@ -27,7 +27,7 @@ struct Downloaded {
 // tree.to.beside lists the entries that were renamed because nodes had different ones of one name.
 Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
-using OnText = std::function<void(const std::string&)>;  // progress, in words
+using OnText = std::function<void(const std::string&)>;  // Gets the progress in words.
 // The folders that it makes are marked as `owner`'s (download_marks.h): the job's, or the
 // pipeline's that the job is a step of. Conflict: `folder` is a file, or holds what was downloaded
 // of another one.

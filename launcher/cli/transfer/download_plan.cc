@@ -71,7 +71,8 @@ void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& na
   if (!tree.from.empty()) plan.trees.push_back(std::move(tree));
 }
 
-// A checkpoint that was written but not kept differs from one that was not written.
+// The error for a missing checkpoint: one that was written but not kept differs from one that was
+// not written.
 Error no_checkpoint(const JobView& job, const AttemptView& attempt,
                     const DownloadRequest& request) {
   std::vector<std::string> why;

@@ -1,6 +1,6 @@
 #pragma once
-// What a download would bring: which trees of which nodes of an attempt, and where they go. Pure,
-// from the job's record.
+// The plan of a download: the trees of an attempt's nodes, and their places. Pure, from the job's
+// record.
 
 #include <cstdint>
 #include <optional>
@@ -19,16 +19,16 @@ namespace lockstep::cli {
 struct DownloadRequest {
   std::string folder;                // created if it does not exist
   std::uint32_t attempt = 0;         // 0 = the newest
-  bool artifacts = true;             // ./outputs, ./logs and user_logs
-  bool all_named = false;            // all named outputs
-  std::optional<std::string> named;  // this one
+  bool artifacts = true;             // downloads ./outputs, ./logs and user_logs
+  bool all_named = false;            // downloads all named outputs
+  std::optional<std::string> named;  // downloads this named output
   bool checkpoint = false;           // the checkpoint that its ranks saved
   bool wants(const CollectedOutput& output) const;
 };
 
 struct DownloadedTree {
   OutputKind kind = OutputKind::outputs;
-  std::string name;  // of a named one
+  std::string name;  // the name of a named output
   std::string path;  // below the folder: "artifacts/outputs", "named-outputs/model"
   std::uint64_t files = 0;
   Bytes size;
@@ -37,7 +37,7 @@ struct DownloadedTree {
   std::vector<std::string> partial;  // files that were being written when they were sent
 };
 
-enum class Modes { by_umask, exact };  // of the files that are written
+enum class Modes { by_umask, exact };  // The modes of the written files.
 
 // The requested outputs that the attempt has. An error of plan_download lists the existing ones.
 struct DownloadPlan {
@@ -45,7 +45,7 @@ struct DownloadPlan {
     DownloadedTree to;
     std::vector<NodeTree> from;
     std::vector<NodeTree> pieces;  // CollectedOutput::pieces of the same nodes
-    std::optional<Digest> base;    // of a checkpoint: the tree that all nodes began with
+    std::optional<Digest> base;    // for a checkpoint: the tree that all nodes began with
   };
   std::uint32_t attempt = 0;
   std::vector<Tree> trees;

@@ -27,8 +27,8 @@ Bytes size_of(const std::string& path) {
                                           : Bytes{};
 }
 
-// Without the address, because it may hold a password, and everybody on the machine can read
-// arguments in /proc. curl gets it as a line of configuration on standard input.
+// The arguments for curl, without the address, because it may have a password, and everybody on the
+// machine can read arguments in /proc. curl gets it as a line of configuration on standard input.
 std::vector<std::string> curl_words(const std::string& file) {
   return {"curl", "--fail", "--silent", "--show-error", "--location", "--max-redirs", "10",
           // A redirect must not lead to files of this machine.
@@ -37,7 +37,7 @@ std::vector<std::string> curl_words(const std::string& file) {
           "--config", "-"};
 }
 
-// A quoted value of curl(1), --config, where a backslash begins an escape.
+// Writes a quoted value of curl(1), --config, where a backslash begins an escape.
 std::string curl_config(const std::string& url) {
   std::string quoted;
   for (const char c : url) {

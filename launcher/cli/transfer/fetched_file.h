@@ -14,8 +14,8 @@ namespace lockstep::cli {
 class FetchedFile {
  public:
   using OnProgress = std::function<void(Bytes so_far)>;
-  // `below`: a private folder of ours, made if it is missing. `url`: http or https. An error has
-  // curl's words; unavailable: there is no curl.
+  // Fetches a file. `below`: a private folder of ours, made if it is missing. `url`: http or https.
+  // An error has curl's words; unavailable: there is no curl.
   static Result<FetchedFile> fetch(const std::string& url, const std::string& file_name,
                                    const std::string& below, const OnProgress& progress);
   ~FetchedFile();

@@ -92,7 +92,8 @@ Status LeftFiles::list(const Digest& folder, const std::string& path) {
   return {};
 }
 
-// The file is requested as part of each node's tree, because it is unknown here which one has it.
+// Reads a file. It is requested as part of each node's tree, because it is unknown here which one
+// has it.
 Status LeftFiles::read(Connection& connection, const LeftFile& file,
                        const std::function<bool(std::string_view)>& sink) {
   if (file.entry.size == 0) return {};

@@ -17,10 +17,11 @@
 namespace lockstep::cli {
 
 struct LeftFile {
-  std::string path;  // as users name it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
+  // the path as users write it: "outputs/model.pt", "named-outputs/model/a", "kept/x"
+  std::string path;
   snapshot::Entry entry;
-  bool partial = false;    // it was being written when it was sent
-  std::string whole = {};  // of a partial one: the path of the file that it is the beginning of
+  bool partial = false;    // the file was being written when it was sent
+  std::string whole = {};  // for a partial file: the path of the file whose beginning it has
 };
 
 class LeftFiles {
@@ -53,7 +54,7 @@ class LeftFiles {
   std::string scratch_;
   std::unique_ptr<snapshot::BlobStore> blobs_;
   std::vector<LeftFile> files_;
-  std::vector<NodeTree> roots_;  // of the nodes' trees, as the launcher has them
+  std::vector<NodeTree> roots_;  // the roots of the nodes' trees, as the launcher has them
   PieceLists pieces_;
 };
 

@@ -49,7 +49,7 @@ class LogReceiver {
   Status failure_;
 };
 
-// May be sent again: bytes that have arrived are not sent twice.
+// Asks for the logs. The request may be sent again: bytes that have arrived are not sent twice.
 void LogReceiver::ask() {
   LogFollow follow;
   follow.job = attempt_.job;

@@ -17,7 +17,7 @@ struct LogFile {
   std::uint64_t bytes = 0;
 };
 
-// Downloads what is logged so far, and returns the files in order of rank; an empty stream gets no
+// Downloads the logs until now, and returns the files in order of rank; an empty stream gets no
 // file. `folder` must exist.
 Result<std::vector<LogFile>> download_logs(Connection& connection, const JobId& job,
                                            std::uint32_t attempt, const std::string& folder);

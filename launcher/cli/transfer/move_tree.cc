@@ -30,7 +30,8 @@ Status in_the_way(int errnum, const std::string& path) {
   return errno_error(errnum, "cannot write " + path);
 }
 
-// For example a mount: files cannot be renamed into it, so they would not all arrive at once.
+// Refuses a folder such as a mount: files cannot be renamed into it, so they would not all arrive
+// at once.
 Status check_folder(const io::Fd& folder, const io::Fd& above, const std::string& path) {
   struct stat inside {
   }, outside{};

@@ -12,7 +12,7 @@ namespace {
 
 using snapshot::Piece;
 using snapshot::PiecedFile;
-// `at`: the file's place in the tree.
+// The digest of a file. `at`: its place in the tree.
 using DigestOf =
     std::function<Result<Digest>(const PiecedFile&, const Digest& list, const std::string& at)>;
 
@@ -95,7 +95,7 @@ Result<Digest> join(const PiecedFile& file, snapshot::BlobStore& blobs) {
 
 Status show_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, PieceLists& lists) {
   const auto shown = [&](const PiecedFile& file, const Digest& list, const std::string&) {
-    // Equal for equal files at one path, so that those of several nodes become one.
+    // Equal for equal files at one path, so that files of several nodes become one.
     Sha256 hash;
     hash.update(file.partial ? "partial" : "whole");
     hash.update(file.path + '\0');

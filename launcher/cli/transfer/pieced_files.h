@@ -1,7 +1,7 @@
 #pragma once
-// Files of a running or lost job that its nodes sent piece by piece, put into the trees of those
-// nodes: whole ones under their names, partial ones beside them (snapshot::partial_name), those of
-// ./logs under their names as well.
+// Puts files of a running or lost job that its nodes sent piece by piece into the trees of those
+// nodes: whole ones under their names, partial ones beside them (snapshot::partial_name), the files
+// of ./logs under their names as well.
 
 #include <functional>
 #include <map>
@@ -18,15 +18,15 @@ struct PieceList {
   snapshot::PiecedFile file;
   Digest list;  // the tree that has its pieces
 };
-// What an entry of a tree stands for, by its digest.
+// The list of pieces that an entry of a tree stands for, by its digest.
 using PieceLists = std::map<Digest, PieceList>;
 
-// For looking at trees: their entries get digests that only `lists` knows. `blobs` must have the
-// folder objects, and those of the lists.
+// Prepares trees for listing: their entries get digests that only `lists` knows. `blobs` must have
+// the folder objects, and those of the lists.
 Status show_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs, PieceLists& lists);
 
-// For writing them out: joins the pieces, all of which `blobs` must have, to blobs of the files.
-// Fills tree.to.partial.
+// Joins the pieces, all of which `blobs` must have, to blobs of the files, to write them out. Fills
+// tree.to.partial.
 Status join_pieces(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 }  // namespace lockstep::cli

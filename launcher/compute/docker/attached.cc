@@ -23,7 +23,7 @@ class Lines {
   explicit Lines(int fd) : fd_(fd) {}
   int fd() const { return fd_; }
 
-  // Reads what is available. True: a whole line reports that it joined.
+  // Reads what is available. True: a whole line reports that the agent joined.
   bool read(std::string& text) {
     std::array<char, 4'096> buffer;
     for (;;) {

@@ -15,12 +15,13 @@ namespace lockstep::compute::docker {
 struct Attached {
   enum class End { joined, ended, timed_out };
   End end = End::ended;
-  // The exit code of the engine's program, usually that of the container; 128+n: signal n.
+  // The exit code of the engine's program, usually the container's; 128+n: signal n.
   int exit_code = 0;
-  std::string text;  // the end of what was printed
+  std::string text;  // the end of the output
 };
 
-// words[0] is an absolute path. `token` is what the container reads on its standard input.
+// Runs the container until its agent has joined. words[0] is an absolute path. `token` is what the
+// container reads on its standard input.
 Result<Attached> run_until_joined(const std::vector<std::string>& words, std::string_view token,
                                   Duration timeout);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which cpus each container's agent offers. Agents bind ranks to the cpus that they offer, so those
-// of containers beside each other should differ.
+// Chooses the cpus that each container's agent offers. Agents bind ranks to the cpus that they
+// offer, so containers beside each other should offer different ones.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ namespace lockstep::compute::docker {
 
 class CpuChoice {
  public:
-  // `cpus`: those of this machine, in order.
+  // `cpus`: the cpus of this machine, in order.
   explicit CpuChoice(std::vector<int> cpus);
   // Counts a list ("0,3") that a container has.
   void add(const std::string& list);
@@ -24,8 +24,8 @@ class CpuChoice {
   std::vector<Cpu> cpus_;
 };
 
-// The cpus that are online; empty where this process may use only a part of them, since then a
-// container's may be others.
+// The online cpus; empty if this process may use only a part of them, since a container may then
+// have others.
 std::vector<int> online_cpus();
 
 }  // namespace lockstep::compute::docker

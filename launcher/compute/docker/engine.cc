@@ -54,13 +54,14 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// "Exited (137) 5 minutes ago" becomes "Exited (137)", so that the text does not change.
+// Makes the reason: "Exited (137) 5 minutes ago" becomes "Exited (137)", so that the text does not
+// change.
 std::string reason_of(const std::string& status) {
   const auto end = status.find(')');
   return end == std::string::npos ? status.substr(0, status.find(' ')) : status.substr(0, end + 1);
 }
 
-// podman 4.3 has no field for the state, so the status text is read.
+// The state of a container, read from the status text, since podman 4.3 has no field for it.
 Container::State state_of(const std::string& status) {
   if (status.find("Paused") != std::string::npos) return Container::State::paused;
   if (status.starts_with("Up")) return Container::State::running;
@@ -81,7 +82,8 @@ Container container_from(const std::string& line) {
   return container;
 }
 
-// docker has a function for one label; podman 4.3 only has the map of all labels.
+// The format of a list. docker has a function for one label; podman 4.3 only has the map of all
+// labels.
 std::string list_format(bool is_podman) {
   std::string format = "{{.ID}}\t{{.Status}}";
   for (const char* label : {kTargetLabel, kMachineLabel, kBundleLabel, kCpusLabel})

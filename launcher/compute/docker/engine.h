@@ -26,7 +26,7 @@ struct Container {
     paused,
     exited,
     other
-  };  // other: was never started, is being removed
+  };  // other: the container was never started, or is being removed
   std::string id;
   State state = State::other;
   std::string reason;  // why it does not run: "Exited (137)"; "" while it runs
@@ -38,9 +38,9 @@ std::vector<Container> containers_from(const std::string& text);
 
 class Engine {
  public:
-  // The same engine is used for as long as the file `chosen` exists: the one that it names.
-  // Otherwise it is LOCKSTEP_CONTAINER_ENGINE, or docker or podman, whichever answers first, and
-  // its name is written to the file.
+  // Opens the engine. While the file `chosen` exists, the engine that it names is used. Otherwise
+  // it is LOCKSTEP_CONTAINER_ENGINE, or docker or podman, whichever answers first, and its name is
+  // written to the file.
   static Attempt<Engine> open(const std::string& chosen);
 
   const std::string& program() const { return program_; }  // absolute
@@ -48,14 +48,15 @@ class Engine {
 
   // All containers with this launcher's label, ended ones included.
   Attempt<std::vector<Container>> list(const std::string& launcher) const;
-  // An error if the program could not be run, or printed nothing for too long.
+  // Runs the engine's program. Returns an error if it could not be run, or printed nothing for too
+  // long.
   Attempt<io::ProgramOutput> run(const std::string& step, std::vector<std::string> words,
                                  Duration timeout) const;
-  // nothing: it is there. Fetches it from its registry if not.
+  // Fetches an image from its registry, unless the engine has it.
   Attempt<void> pull(const std::string& image) const;
   // Whether the image is here or in its registry; fetches nothing.
   Attempt<void> find_image(const std::string& image) const;
-  // Absent is success.
+  // Removes a container; a missing one is success.
   Attempt<void> remove(const std::string& id, Duration grace) const;
 
  private:

@@ -23,8 +23,8 @@ constexpr int kNotFound = 127;
 constexpr int kNoToken = 3;  // exit code of our first process
 constexpr int kKilled = 128 + 9;
 
-// Where the launcher is, for a command line that others can read; without the token. nullopt: there
-// is no token.
+// The text with the launcher's addresses and without the token's secret, for a command line that
+// others can read. nullopt: the text has no token.
 std::optional<std::string> without_secret(const std::string& text) {
   auto token = wire::decode_join_token(text);
   if (!token) return std::nullopt;
@@ -47,7 +47,8 @@ tl::unexpected<Failed> Machine::failed(const std::string& step, Failure code,
   return tl::unexpected(Failed{step, code, machine_.name + ": " + std::move(why)});
 }
 
-// A running container whose agent has joined is kept, whatever settings it was made with.
+// Makes the machine. A running container whose agent has joined is kept, whatever settings it was
+// made with.
 Attempt<void> Machine::create() {
   for (Container& container : containers_) {
     const auto is_up = is_up_again(container);
@@ -72,7 +73,8 @@ Attempt<bool> Machine::is_up_again(const Container& container) {
   return false;
 }
 
-// The agent writes its identity as soon as the launcher has accepted the token.
+// Whether the agent has joined: it writes its identity as soon as the launcher has accepted the
+// token.
 Attempt<bool> Machine::has_joined(const Container& container) const {
   const auto answer = call_.engine.run(
       "connect",
@@ -82,8 +84,8 @@ Attempt<bool> Machine::has_joined(const Container& container) const {
   return answer->exit_code == 0;
 }
 
-// The agent only knows where the launcher was when it joined. Agents of earlier versions do not
-// read this file.
+// Tells the agent where the launcher is: it only knows where the launcher was when it joined.
+// Agents of earlier versions do not read this file.
 void Machine::say_where_launcher_is(const Container& container) {
   const auto token = without_secret(machine_.token);
   if (!token) return;
@@ -117,7 +119,8 @@ void Machine::add_accounts(const Container& container) {
                       (answer ? last_line(answer->errors) : answer.error().message));
 }
 
-// False: the agent has no identity and would need a token, so the container is replaced.
+// Starts a stopped container. False: its agent has no identity and would need a token, so the
+// container is replaced.
 Attempt<bool> Machine::start_again(const Container& container) {
   events_.step(machine_.name, "start");
   const auto attached =

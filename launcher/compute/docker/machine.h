@@ -17,7 +17,7 @@ struct Call {
   const Settings& settings;
   const Host& host;
   const Engine& engine;
-  std::string bundle_digest;   // only for `create`
+  std::string bundle_digest;   // used only for `create`
   std::mutex* pull = nullptr;  // held while the image is fetched: once for all machines
 };
 
@@ -28,7 +28,7 @@ std::vector<std::string> run_words(const Request& request, const Settings& setti
                                    const std::string& bundle_digest, const std::string& machine,
                                    const std::string& cpus);
 
-// Each step is told before it begins.
+// A container of a machine. Each step is reported before it begins.
 class Machine {
  public:
   // `containers`: all of this machine; there is one at most, unless a person made another.
@@ -58,7 +58,7 @@ class Machine {
   Events& events_;
 };
 
-// Says what a container is: running or stopped.
+// Reports a container's state: running or stopped.
 void tell(const Call& call, const Container& container, Events& events);
 
 }  // namespace lockstep::compute::docker

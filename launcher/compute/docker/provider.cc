@@ -17,8 +17,8 @@ namespace {
 
 using Containers = std::map<std::string, std::vector<Container>>;  // the containers of each machine
 
-// An error that concerns no single machine is reported for each machine, or for the target if none
-// is named.
+// Reports an error that concerns no single machine for each machine, or for the target if none is
+// named.
 int fail_all(const Request& request, const Failed& why, Events& events) {
   for (const compute::Machine& machine : request.machines) events.error(machine.name, why);
   if (request.machines.empty()) events.error(request.target, why);

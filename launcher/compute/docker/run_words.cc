@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kBundlePlace = "/opt/lockstep-node";
 constexpr const char* kVolume = "/var/lib/lockstep";
-// `docker stop` sends SIGKILL 10 s after SIGTERM.
+// The agent's notice: `docker stop` sends SIGKILL 10 s after SIGTERM.
 constexpr const char* kNoticeOfStop = "9s";
 constexpr const char* kSharedLogSize = "max-size=4m";
 

@@ -57,7 +57,7 @@ Status check_args(const SettingsObject& object, const std::vector<std::string>& 
   return object.bad("args", "are not possible: " + why);
 }
 
-// A container gets the cpus and memory of its size, but never more than this machine has.
+// Applies the size: a container gets its cpus and memory, but never more than this machine has.
 Status apply_size(const json& size, const Host& host, Settings& settings) {
   TRY_ASSIGN(const auto object,
              SettingsObject::open(size, "settings.size", {"name", "cpus", "memory"}));

@@ -19,7 +19,7 @@ struct Settings {
   std::string gpus;                     // "": none
   std::string network = "host";
   std::vector<std::string> args;  // arguments of `docker run`
-  // Which resources of the target's size this machine does not have, as text for people.
+  // The resources of the target's size that this machine lacks, as text for people.
   std::vector<std::string> beyond_host;
 };
 
@@ -30,12 +30,12 @@ struct Host {
 };
 Host this_host();
 
-// {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm gets half of the memory unless the
-// settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) gives the values
-// that are missing in the settings, as far as this machine has that much. invalid_argument names
-// the key.
+// Reads {"image": "…", "cpus": 2, "memory": 4294967296, …}. /dev/shm gets half of the memory unless
+// the settings say otherwise. "size" ({"name": "…", "cpus": 4, "memory": 8589934592}) gives the
+// values that are missing in the settings, as far as this machine has that much. Returns
+// invalid_argument with the key.
 Result<Settings> settings_from(const std::string& settings_json, const Host& host);
-// Which resources the settings ask for that this machine does not have; "": it has all of them.
+// The resources that the settings ask for and this machine lacks; "": it has all of them.
 std::string missing_on(const Host& host, const Settings& settings);
 
 }  // namespace lockstep::compute::docker

@@ -18,7 +18,7 @@ constexpr Duration kStartTimeout = minutes(12);
 constexpr Duration kGoneTimeout = seconds(kGraceSeconds + 60);
 constexpr int kNotFound = 127;  // exit code of a shell, or of our script, for a missing program
 
-// Short at first, since most pods start quickly.
+// The pause between looks; short at first, since most pods start quickly.
 Duration between_looks(Duration waited) {
   return waited < seconds(20) ? milliseconds(400) : seconds(2);
 }
@@ -126,7 +126,7 @@ void Creation::make_all(const Tasks& tasks, Pods pods) {
   wait_for(missing);
 }
 
-// False: it failed for some machines, and that was reported.
+// Removes the remains of earlier calls. False: it failed for some machines, and that was reported.
 bool Creation::clear_the_way(const Tasks& old) {
   auto done = objects_.delete_pods(names_of(old));
   if (done) done = wait_until_gone(objects_, names_of(old));

@@ -22,7 +22,7 @@ class Creation {
   struct Task {
     compute::Machine machine;
     bool is_new = false;     // this call made its pod
-    bool is_failed = false;  // its pod ended before it joined
+    bool is_failed = false;  // the pod ended before its agent joined
     bool is_done = false;
   };
   using Tasks = std::vector<Task*>;
@@ -40,11 +40,12 @@ class Creation {
   const Request& request_;
   const Objects& objects_;
   Events& events_;
-  std::vector<std::string> joined_, useless_;  // whose Secrets, whose pods go
+  // machines whose Secrets go, and machines whose pods go
+  std::vector<std::string> joined_, useless_;
   int failures_ = 0;
 };
 
-// Waits until none of the machines has a pod. timed_out: names one that stays.
+// Waits until none of the machines has a pod. Returns timed_out with one that stays.
 Attempt<void> wait_until_gone(const Objects& objects, const std::vector<std::string>& machines);
 
 }  // namespace lockstep::compute::kubernetes

@@ -15,9 +15,9 @@ namespace lockstep::compute::kubernetes {
 namespace {
 
 constexpr Duration kAnswerTimeout = seconds(30);
-// Kubectl sends only a few requests per second.
+// The time for each object: kubectl sends only a few requests per second.
 constexpr Duration kForEachObject = milliseconds(500);
-constexpr std::size_t kMaxAnswer = 256u << 20;  // for 10,000 pods
+constexpr std::size_t kMaxAnswer = 256u << 20;  // enough for 10,000 pods
 constexpr std::size_t kMaxAbout = 1'000;
 
 std::string joined_lines(std::string_view text) {

@@ -13,14 +13,14 @@ namespace lockstep::compute::kubernetes {
 
 class Kubectl {
  public:
-  // Finds it on our PATH. unreachable: it is not there.
+  // Finds kubectl on our PATH; returns unreachable if it is missing.
   static Attempt<Kubectl> open(const Settings& settings);
 
   // Runs kubectl and returns its standard output. `objects`: how many objects the call is about; a
   // call about many gets more time.
   Attempt<std::string> run(const std::string& step, const std::vector<std::string>& words,
                            std::string_view input = "", std::size_t objects = 1) const;
-  // The same, whatever its exit code.
+  // Runs kubectl and returns its output whatever its exit code.
   Attempt<io::ProgramOutput> try_to(const std::string& step, const std::vector<std::string>& words,
                                     std::string_view input, std::size_t objects) const;
 
@@ -32,7 +32,7 @@ class Kubectl {
 
 // The failure that kubectl's standard error describes.
 Failed kubectl_failure(const std::string& step, std::string_view errors);
-// The lines of such a text that are about one object; "": none.
+// The lines of kubectl's errors that are about one object; "": none.
 std::string lines_about(std::string_view errors, std::string_view object);
 // "/api/v1/namespaces/NAMESPACE/REST"
 std::string path_in(const Settings& settings, std::string_view rest);

@@ -14,13 +14,13 @@ namespace lockstep::compute::kubernetes {
 inline constexpr int kJoinSeconds = 90;
 inline constexpr int kGraceSeconds = 10;
 
-// No secret is in it: many may read pods.
+// The pod of a machine, without a secret: many may read pods.
 nlohmann::ordered_json pod_manifest(const Request& request, const Settings& settings,
                                     const std::string& machine);
-// Owned by its pod, so that it goes when the pod goes. It has one key, "token".
+// The Secret of a pod, which owns it, so that it goes when the pod goes. It has one key, "token".
 nlohmann::ordered_json secret_manifest(const Request& request, const Settings& settings,
                                        const compute::Machine& machine, const std::string& pod_uid);
-// One object of all, for one call of kubectl.
+// One object that contains all the given objects, for one call of kubectl.
 std::string list_of(std::vector<nlohmann::ordered_json> items);
 
 }  // namespace lockstep::compute::kubernetes

@@ -8,8 +8,8 @@
 
 namespace lockstep::compute::kubernetes {
 
-// RFC 1123: a-z, 0-9 and '-', beginning and ending with a letter or digit; at most 63. A subdomain:
-// labels with '.' between them, at most 253.
+// Whether a text is a label of RFC 1123: a-z, 0-9 and '-', beginning and ending with a letter or
+// digit; at most 63. A subdomain: labels with '.' between them, at most 253.
 bool is_dns_label(std::string_view text);
 bool is_dns_subdomain(std::string_view text);
 // "[SUBDOMAIN/]NAME": of labels, annotations and resources.
@@ -27,7 +27,8 @@ inline constexpr const char* kMachineLabel = "lockstep.machine";
 std::string pod_name(const Request& request, const std::string& machine);
 // The machine's name as a host name.
 std::string host_name(const std::string& machine);
-// invalid_argument: the name of the launcher, target or a machine cannot be a label's value.
+// Checks names; returns invalid_argument if the name of the launcher, target or a machine cannot be
+// a label's value.
 Status check_names(const Request& request);
 
 }  // namespace lockstep::compute::kubernetes

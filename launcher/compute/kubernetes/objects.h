@@ -20,11 +20,11 @@ class Objects {
   Attempt<Pods> list(const std::string& step) const {
     return list_pods(kubectl_, request_, settings_, step);
   }
-  using Failures = std::map<std::string, Failed>;  // by machine
+  using Failures = std::map<std::string, Failed>;  // The failures by machine.
   Failures create_pods(const std::vector<std::string>& machines) const;
-  // `pods` has a pod of each, and none of them has a Secret.
+  // Makes the tokens' Secrets. `pods` has a pod of each machine, and none of them has a Secret.
   Failures put_tokens(const std::vector<compute::Machine>& machines, const Pods& pods) const;
-  // Idempotent. A pod has its grace time, so it is there for a while after that.
+  // Deletes pods; may be repeated. A pod has its grace time, so it is there for a while after that.
   Attempt<void> delete_pods(const std::vector<std::string>& machines) const;
   Attempt<void> delete_tokens(const std::vector<std::string>& machines) const;
   // Asks the API server for all that is needed, and changes nothing.

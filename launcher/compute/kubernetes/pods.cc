@@ -99,7 +99,7 @@ bool read_containers(const json& status, Pod& pod) {
   return has_started;
 }
 
-// Newer API servers report why a pod is being removed.
+// The reason for a pod's removal, which newer API servers report.
 std::string reason_to_leave(const json& status) {
   const json& disruption = condition(status, "DisruptionTarget");
   if (at(disruption, "status") == "True") return both(disruption);
@@ -118,7 +118,8 @@ std::optional<Instant> time_from(const std::string& text) {
   return Instant{std::int64_t{::timegm(&time)} * 1'000'000'000};
 }
 
-// The deadline is set by the target's settings, or by an admission plug-in of the cluster.
+// Reads the deadline, which is set by the target's settings or by an admission plug-in of the
+// cluster.
 void read_deadline(const json& object, Pod& pod) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   const json& deadline = at(at(object, "spec"), "activeDeadlineSeconds");
@@ -194,7 +195,7 @@ Attempt<Pods> pods_from(const Request& request, const std::string& text, const s
 
 Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Settings& settings,
                         const std::string& step) {
-  // In a URL, %3D is = and %2C is a comma. The values are those of labels, so they need no escapes.
+  // In a URL, %3D is = and %2C is a comma. The values are labels', so they need no escapes.
   const std::string query = fmt::format("pods?labelSelector={}%3D{}%2C{}%3D{}", kLauncherLabel,
                                         request.launcher, kTargetLabel, request.target);
   const auto text = kubectl.run(step, {"get", "--raw", path_in(settings, query)});
@@ -204,7 +205,7 @@ Attempt<Pods> list_pods(const Kubectl& kubectl, const Request& request, const Se
 
 About life_of(const Pod& pod, Instant now) {
   if (!pod.lifetime || !pod.started) return {};
-  // Clamped to the lifetime, since the two clocks may differ.
+  // The time left is at most the lifetime, since the two clocks may differ.
   const Duration left =
       std::clamp<Duration>(*pod.started + *pod.lifetime - now, Duration(0), *pod.lifetime);
   return {{"lifetime", std::to_string(*pod.lifetime / seconds(1))},

@@ -16,9 +16,9 @@ int fail_all(const Request& request, const Failed& why, Events& events) {
   return std::max(1, static_cast<int>(request.machines.size()));
 }
 
-// If `create` fails in "connect", the launcher forgets the machine, because nothing was made. But
-// an earlier call may have made a pod that waits, and that cannot be checked while the cluster does
-// not answer.
+// Changes the error of `create`. If it fails in "connect", the launcher forgets the machine,
+// because nothing was made. But an earlier call may have made a pod that waits, and that cannot be
+// checked while the cluster does not answer.
 Failed unless_sure(Verb verb, Failed why) {
   const bool is_silent = why.code == Failure::unreachable || why.code == Failure::timed_out;
   if (verb == Verb::create && is_silent) why.step = "create";
@@ -32,7 +32,7 @@ int list(const Request& request, const Settings& settings, const Pods& pods, Eve
   return 0;
 }
 
-// Only the pod's own node can reach such an address.
+// Refuses loopback addresses: only the pod's own node can reach them.
 Attempt<void> check_endpoints(const Request& request, const Settings& settings) {
   if (!request.endpoints || settings.host_network) return {};
   for (const Address& address : request.endpoints->all())

@@ -5,8 +5,8 @@
 
 namespace lockstep::compute::kubernetes {
 
-// Like docker::carry_out. `create` ends while pods wait for the scheduler: their machines are
-// `pending`.
+// Carries out a request, like docker::carry_out. `create` ends while pods wait for the scheduler:
+// their machines are `pending`.
 Result<int> carry_out(Verb verb, const Request& request, Events& events);
 
 }  // namespace lockstep::compute::kubernetes

@@ -24,7 +24,7 @@ constexpr std::int64_t kLeastMemory = 64 << 20;  // the agent alone needs a part
 constexpr std::int64_t kLeastShm = 64 << 10;
 constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr double kMostGpus = 1'024;
-// In seconds; the agent must join, and get notice before the end.
+// The least deadline in seconds; the agent must join, and get notice before the end.
 constexpr double kLeastDeadline = 60;
 constexpr double kMostDeadline = 10.0 * 366 * 86'400;
 constexpr std::size_t kMaxEntries = 64;  // the most entries of a list
@@ -114,7 +114,7 @@ class Reader {
     return words;
   }
 
-  // A toleration in the form of `kubectl taint`: KEY[=VALUE][:EFFECT], or * for all taints.
+  // Reads a toleration in the form of `kubectl taint`: KEY[=VALUE][:EFFECT], or * for all taints.
   Result<Toleration> toleration(const std::string& word) const {
     if (word == "*") return Toleration{};
     const auto colon = word.find(':');

@@ -33,7 +33,7 @@ struct Settings {
   std::string gpu_resource = "nvidia.com/gpu";
   Pairs resources;  // further ones, of each pod
 
-  // How long after its start on a node the pod ends; absent: it does not end by itself.
+  // The time after its start on a node at which the pod ends; absent: it does not end by itself.
   std::optional<std::int64_t> active_deadline_seconds;
   bool host_network = false;
   std::vector<std::string> capabilities;
@@ -43,7 +43,8 @@ struct Settings {
   std::vector<Toleration> tolerations;
 };
 
-// {"image": "debian:12", "bundle_image": …, "cpus": 4, …}. invalid_argument names the key.
+// Reads {"image": "debian:12", "bundle_image": …, "cpus": 4, …}. Returns invalid_argument with the
+// key.
 Result<Settings> settings_from(const std::string& settings_json);
 
 }  // namespace lockstep::compute::kubernetes

@@ -41,7 +41,8 @@ int refuse(const std::string& why) {
   return kNotUnderstood;
 }
 
-// `hold` runs until its standard input ends, so its request is only the first line.
+// Reads the request. `hold` runs until its standard input ends, so its request is only the first
+// line.
 Result<std::string> read_request(compute::Verb verb) {
   if (verb != compute::Verb::hold)
     return io::read_file("/dev/stdin", Bytes{compute::kMaxRequestBytes});

@@ -77,14 +77,14 @@ int Creation::run(const Jobs& jobs) {
   return failures_;
 }
 
-// A waiting job reads the newest token when it starts.
+// Begins a task. A waiting job reads the newest token when it starts.
 void Creation::begin(Task& task, const Jobs& jobs) {
   const auto found = jobs.find(task.machine.name);
   const bool lives = found != jobs.end() && found->second.state != Job::State::ended;
   if (lives) {
     task.job = found->second.id;
     if (task.machine.token.empty()) return;
-    // An agent that has joined reads there where the launcher is now.
+    // An agent that has joined reads the launcher's present address in this file.
     task.had_joined = place_.has_joined(task.machine.name, task.job);
     const auto put = place_.put_token(task.machine);
     if (!put) fail(task, {"submit", Failure::failed, put.error().message});

@@ -29,7 +29,7 @@ class Creation {
     compute::Machine machine;
     std::string job;  // "": none yet
     bool is_new = false;
-    bool had_joined = false;  // before this call
+    bool had_joined = false;  // joined before this call
     bool is_done = false;
   };
 
@@ -46,7 +46,7 @@ class Creation {
   int failures_ = 0;
 };
 
-// Says what a machine's job is. nullptr: it has none.
+// Reports the state of a machine's job. nullptr: the machine has no job.
 void tell(const std::string& machine, const Job* job, Events& events);
 
 }  // namespace lockstep::compute::slurm

@@ -48,7 +48,8 @@ std::array<std::string, kFields> fields_of(const std::string& line) {
   return fields;
 }
 
-// A completing job holds its node for a moment, but no agent runs in it any more.
+// Reads a job's state. A completing job holds its node for a moment, but no agent runs in it any
+// more.
 Job::State state_from(const std::string& word) {
   if (word == "RUNNING") return Job::State::running;
   for (const char* waits : {"PENDING", "CONFIGURING", "SUSPENDED", "STOPPED", "REQUEUED",

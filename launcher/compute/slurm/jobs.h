@@ -22,14 +22,14 @@ struct Job {
   std::string word;    // Slurm's for the state: "PREEMPTED"
   std::string reason;  // why it waits, or how it ended: "Resources", "TIMEOUT"
   std::string node;    // the node on which it runs
-  // Its time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
+  // The job's time limit, and how much of it is left; nullopt: Slurm ends it at no known time.
   std::optional<Duration> limit = {}, left = {};
   friend bool operator==(const Job&, const Job&) = default;
 };
-// By machine: the job that runs or waits, otherwise the newest one.
+// The jobs by machine: the one that runs or waits, otherwise the newest one.
 using Jobs = std::map<std::string, Job>;
 
-// "lockstep LAUNCHER TARGET MACHINE"
+// The job's tag: "lockstep LAUNCHER TARGET MACHINE"
 std::string tag_of(const Request& request, const std::string& machine);
 // Reads the output of squeue. Jobs without this request's tag are left out.
 Jobs jobs_from(const Request& request, const std::string& text);
@@ -39,9 +39,9 @@ Attempt<Jobs> list_jobs(const Request& request, const std::string& step);
 // The arguments of sbatch, without the job's script, which sbatch reads from its standard input.
 std::vector<std::string> sbatch_words(const Request& request, const Settings& settings,
                                       const std::string& machine, const std::string& output);
-// The job's id.
+// Submits a job, and returns its id.
 Attempt<std::string> submit(std::vector<std::string> words, const std::string& script);
-// Whether Slurm would take such a job; submits nothing.
+// Asks whether Slurm would take such a job; submits nothing.
 Attempt<void> would_take(std::vector<std::string> words, const std::string& script);
 Attempt<void> cancel(const std::string& id);
 

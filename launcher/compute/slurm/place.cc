@@ -49,7 +49,8 @@ Status Place::expect_ours() const {
                                              "choose another `directory`");
 }
 
-// One call at a time, because removing the last machine also removes the bundle.
+// Prepares the folder. One call at a time, because removing the last machine also removes the
+// bundle.
 Status Place::prepare(const std::string& archive, const std::string& digest) const {
   TRY_ASSIGN(const io::FileLock lock, io::FileLock::acquire(lock_));
   const bool is_new = !io::exists(directory_);

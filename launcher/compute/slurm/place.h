@@ -1,11 +1,11 @@
 #pragma once
-// What lies in the shared directory of a Slurm target:
+// The shared directory of a Slurm target:
 //
 //   DIRECTORY/lockstep-LAUNCHER-TARGET/     mode 0700
-//     tag                                   whose it is
+//     tag                                   the launcher and the target to which the folder belongs
 //     bundle-DIGEST/                        the unpacked bundle
 //     machines/MACHINE/token                until its agent has joined
-//     machines/MACHINE/log.JOB              what the agent prints
+//     machines/MACHINE/log.JOB              the agent's output
 
 #include <string>
 
@@ -25,15 +25,15 @@ class Place {
     return machine(name) + "/log." + job;
   }
 
-  // Makes the folders and files that the machines of the request need. conflict: the directory
-  // belongs to another launcher, or other accounts can change it.
+  // Makes the folders and files that the machines of the request need. Returns conflict if the
+  // directory belongs to another launcher, or if other accounts can change it.
   Status prepare(const std::string& archive, const std::string& digest) const;
   Status put_token(const compute::Machine& machine) const;
-  // Whether the agent of this job has joined, by what it printed.
+  // Whether the agent of this job has joined, by its output.
   bool has_joined(const std::string& name, const std::string& job) const;
-  // The last line that it printed.
+  // The last line that the job printed.
   std::string last_words(const std::string& name, const std::string& job) const;
-  // Removes what is the machine's, and everything with the last machine.
+  // Removes the machine's files, and everything with the last machine.
   Status remove(const std::string& name) const;
 
  private:

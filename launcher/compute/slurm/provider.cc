@@ -27,7 +27,7 @@ int fail_all(const Request& request, const Failed& why, Events& events) {
   return std::max(1, static_cast<int>(request.machines.size()));
 }
 
-// A completing job does not report yet why it ended.
+// Whether machines end now. A completing job does not report yet why it ended.
 bool ends_now(const Request& request, const Jobs& jobs) {
   return std::any_of(request.machines.begin(), request.machines.end(),
                      [&](const compute::Machine& asked) {
@@ -63,8 +63,8 @@ std::string own_account() {
   return user ? user->name : std::to_string(::geteuid());
 }
 
-// Slurm runs the agent as the submitting user, and only root can run ranks as other users. Names a
-// few of those.
+// The first accounts of other users. Slurm runs the agent as the submitting user, and only root can
+// run ranks as other users.
 std::string accounts_of_others(const Request& request) {
   constexpr int kShown = 5;
   if (::geteuid() == 0) return "";

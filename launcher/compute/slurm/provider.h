@@ -6,8 +6,8 @@
 
 namespace lockstep::compute::slurm {
 
-// Like docker::carry_out. `create` ends while jobs wait in Slurm's queue: their machines are
-// `pending`.
+// Carries out a request, like docker::carry_out. `create` ends while jobs wait in Slurm's queue:
+// their machines are `pending`.
 Result<int> carry_out(Verb verb, const Request& request, Events& events);
 
 }  // namespace lockstep::compute::slurm

@@ -31,7 +31,7 @@ std::string_view name_of(std::string_view option) {
   return option.substr(2, equals == option.npos ? equals : equals - 2);
 }
 
-// sbatch accepts abbreviated option names.
+// Finds an option; sbatch accepts abbreviated names.
 template <std::size_t N>
 bool may_mean(std::string_view name, const std::array<std::string_view, N>& known) {
   return std::any_of(known.begin(), known.end(),
@@ -56,8 +56,8 @@ Status check_option(const SettingsObject& object, const std::string& word) {
   return {};
 }
 
-// The path becomes a part of a shell script, and of a file name in which Slurm replaces % and
-// backslash.
+// Checks a path, which becomes a part of a shell script, and of a file name in which Slurm replaces
+// % and backslash.
 Status check_directory(const SettingsObject& object, const std::string& path) {
   if (path.empty()) return object.bad("directory", "is missing");
   const bool good = path.size() <= kMaxPath && path.size() > 1 && path[0] == '/' &&

@@ -16,7 +16,7 @@ struct Settings {
   std::vector<std::string> options;  // further arguments, each "--name" or "--name=value"
 };
 
-// {"directory": "/shared/ann", "partition": "gpu", …}. invalid_argument names the key.
+// Reads {"directory": "/shared/ann", "partition": "gpu", …}. Returns invalid_argument with the key.
 Result<Settings> settings_from(const std::string& settings_json);
 // The directory alone, which is what finding and removing machines needs.
 Result<Settings> place_from(const std::string& settings_json);

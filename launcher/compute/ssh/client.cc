@@ -65,7 +65,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// The ssh to a jump host is a child of the ssh that we started; both have our environment.
+// Whether we started this ssh. The ssh to a jump host is a child of the ssh that we started; both
+// have our environment.
 bool is_ours(int ssh) {
   const char* const asker = std::getenv(kAsker);
   const auto stat = io::read_file(fmt::format("/proc/{}/stat", ssh));
@@ -122,8 +123,8 @@ Result<std::unique_ptr<Client>> Client::open(const Host& host, const ClientFiles
   return client;
 }
 
-// An admin of the launcher chooses the key's path, and a launcher that runs as root could read
-// anybody's key.
+// Checks that a key is our own. An admin of the launcher chooses its path, and a launcher that runs
+// as root could read anybody's key.
 tl::expected<void, Failed> Client::expect_own_key(const std::string& step) const {
   struct stat info {};
   const char* home = std::getenv("HOME");
@@ -206,8 +207,8 @@ std::vector<std::string> Client::common_options() const {
           fmt::format("UserKnownHostsFile=\"{}\" ~/.ssh/known_hosts", files_.known_hosts)};
 }
 
-// With ssh's own `-J`, the jump host would get none of our options: no time limit, no key, no known
-// hosts.
+// The command by which ssh connects through the jump host. With ssh's own `-J`, the jump host would
+// get none of our options: no time limit, no key, no known hosts.
 std::string Client::proxy_command() const {
   std::string command = "ssh -T -a -x -o BatchMode=yes -o ControlMaster=no -o ControlPath=none";
   for (const std::string& option : common_options()) command += " -o " + quoted(option);
@@ -243,7 +244,8 @@ std::vector<std::string> Client::words() const {
 }
 
 std::vector<std::string> Client::environment() const {
-  std::vector<std::string> environment{"LC_ALL=C"};  // its messages are compared with English texts
+  // ssh's messages are compared with English texts
+  std::vector<std::string> environment{"LC_ALL=C"};
   if (password_) {
     environment.push_back("SSH_ASKPASS=" + files_.program);
     environment.push_back("SSH_ASKPASS_REQUIRE=force");
@@ -271,7 +273,7 @@ tl::expected<Client::Answer, Failed> Client::start(const std::string& step,
   io::ProgramOptions how{timeout};
   how.input = input;
   how.environment = {"LC_ALL=C"};
-  how.dies_with_us = true;  // so that two calls never work on one host
+  how.dies_with_us = true;  // set so that two calls never work on one host
   auto done = io::run_program(all, how);
   if (!done) {
     const bool slow = done.error().code == ErrorCode::unavailable;

@@ -18,14 +18,15 @@
 
 namespace lockstep::compute::ssh {
 
-// These files live as long as the provider's process; `known_hosts` stays.
+// Files that live as long as the provider's process; `known_hosts` stays.
 struct ClientFiles {
   std::string known_hosts;  // the target's file of host keys that were seen at the first attach
   std::string socket;       // the control socket of this host's connection; at most 90 bytes
   std::string program;      // ours: ssh starts it to ask for a password (askpass)
 };
 
-// Only for one thread, except `interrupt`. The connection ends when this object or its thread ends.
+// A connection to a host, for one thread only, except `interrupt`. The connection ends when this
+// object or its thread ends.
 class Client {
  public:
   struct Answer {
@@ -34,7 +35,7 @@ class Client {
     std::string errors;
   };
 
-  // `silence`: ssh gives up when it has not heard from the host for this long.
+  // Opens a connection. `silence`: ssh gives up after this time without a message from the host.
   static Result<std::unique_ptr<Client>> open(const Host& host, const ClientFiles& files,
                                               Duration silence = seconds(30));
 
@@ -45,7 +46,7 @@ class Client {
   void disconnect();
   // Waits until the connection has ended, and says why; nullopt: `stop` became readable.
   std::optional<Failed> wait_until_ended(const std::string& step, int stop);
-  // From any thread: ends the connection, and with it everything that uses it.
+  // Ends the connection, and with it everything that uses it. From any thread.
   void interrupt();
 
   // Runs `script` by the host's `sh`. An error when the script could not be started. What its exit
@@ -88,8 +89,8 @@ class Client {
 Failed failure_of(const Host& host, const std::string& step, const std::string& errors,
                   const std::string& known_hosts);
 
-// `lockstep-provider` started by ssh as SSH_ASKPASS: prints the password, unless it is the ssh of a
-// jump that asks: the password is the host's. The exit code.
+// Answers for `lockstep-provider` that ssh started as SSH_ASKPASS: prints the password, unless it
+// is the ssh of a jump that asks, since the password is the host's. Returns the exit code.
 int answer_askpass();
 bool is_askpass();
 

@@ -17,19 +17,21 @@ namespace lockstep::compute::ssh {
 
 class HeldProcess {
  public:
-  // Standard input and output are /dev/null. `environment`: "NAME=value", beside ours.
+  // Starts a process. Standard input and output are /dev/null. `environment`: "NAME=value", beside
+  // ours.
   static Result<std::unique_ptr<HeldProcess>> start(const std::vector<std::string>& words,
                                                     const std::vector<std::string>& environment);
-  ~HeldProcess();  // SIGTERM; SIGKILL for what is left after two seconds
+  ~HeldProcess();  // sends SIGTERM, and SIGKILL to the rest after two seconds
   HeldProcess(const HeldProcess&) = delete;
   HeldProcess& operator=(const HeldProcess&) = delete;
 
   enum class Wait { ended, stopped, timed_out };
-  // Until it has ended, `stop` becomes readable, or the time is over. timeout < 0: no limit.
+  // Waits until the process has ended, `stop` becomes readable, or the time is over. timeout < 0:
+  // no limit.
   Wait wait(int stop, Duration timeout);
-  // SIGTERM, from any thread.
+  // Sends SIGTERM, from any thread.
   void terminate();
-  // The end of what it wrote to standard error.
+  // The end of the process's standard error.
   const std::string& errors();
   std::string how_it_ended() const;  // "with 255", "by signal 9"; after Wait::ended
 
@@ -38,8 +40,9 @@ class HeldProcess {
       : pid_(pid), process_(std::move(process)), errors_fd_(std::move(errors)) {}
   void read_errors();
 
-  const pid_t pid_;  // and its group's: not waited for before the destructor, so no other's
-  io::Fd process_;   // a pidfd
+  // and the group's id; it is not waited for before the destructor, so no other process gets it
+  const pid_t pid_;
+  io::Fd process_;  // a pidfd
   io::Fd errors_fd_;
   std::string errors_;
   bool has_ended_ = false;

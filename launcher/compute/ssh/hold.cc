@@ -32,7 +32,7 @@ constexpr Duration kSilence = seconds(6);
 
 using Slots = std::counting_semaphore<kConnectAtOnce>;
 
-// Data that all threads share; `stop` becomes readable when they must end.
+// The data that all threads share; `stop` becomes readable when they must end.
 struct Shared {
   const Call& call;
   Events& events;
@@ -84,7 +84,7 @@ class Held {
 void Held::run() {
   Backoff backoff;
   while (!stopped()) {
-    // `create` also opens the tunnel, while the agent joins.
+    // The lock is needed, since `create` also opens the tunnel, while the agent joins.
     auto lock = lock_tunnel(shared_.call.request.state, host_.name);
     if (lock && !*lock) {
       (void)stopped(kFirstPause);
@@ -101,7 +101,7 @@ void Held::run() {
   }
 }
 
-// Returns when the tunnel has ended. nullopt: the tunnel is not needed, or not any more.
+// Keeps the tunnel until it has ended. nullopt: the tunnel is not needed, or not any more.
 std::optional<Failed> Held::keep() {
   if (!take_slot()) return std::nullopt;
   const auto port = open();
@@ -163,7 +163,7 @@ Duration Backoff::next(Duration was_up) {
 
 Status hold(const Call& call, const std::vector<Holding>& machines, Events& events) {
   const sigset_t signals = ending_signals();
-  // Blocked here, because threads inherit the mask.
+  // Signals are blocked here, because threads inherit the mask.
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const io::Fd signal_fd(::signalfd(-1, &signals, SFD_CLOEXEC));
   const io::Fd stop(::eventfd(0, EFD_CLOEXEC));

@@ -12,15 +12,16 @@ struct Holding {
   ClientFiles files;
 };
 
-// Until standard input or a signal ends it. Machines without a tunnel need nothing.
+// Keeps the tunnels until standard input or a signal ends it. Machines without a tunnel need
+// nothing.
 Status hold(const Call& call, const std::vector<Holding>& machines, Events& events);
 
 // Runs `work` in a child, which gets SIGTERM when this process ends, however it ends: `work` can
 // still end what it started. Returns the child's exit code. Before any thread is started.
 int run_guarded(const std::function<int()>& work);
 
-// 1 s, doubled each time up to 60 s. It starts with 1 s again after something has been up for a
-// minute.
+// The pauses between tries: 1 s, doubled each time up to 60 s. They start with 1 s again after
+// something has been up for a minute.
 class Backoff {
  public:
   Duration next(Duration was_up);

@@ -119,7 +119,7 @@ std::string Machine::unreadable(const Client::Answer& answer) const {
   return fmt::format("{}: the shell script stopped before its end: {}", host_.name, last);
 }
 
-// `dials`: if the choice depends on it, the host tries to dial the launcher.
+// Looks at the host. `dials`: if the choice depends on it, the host tries to dial the launcher.
 Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
   events_.step(host_.name, step);
   const bool tries = dials && call_.tunnel == TunnelUse::automatic;
@@ -133,7 +133,8 @@ Machine::Attempt<Report> Machine::probe(bool dials, const char* step) {
   return report;
 }
 
-// Another program may listen on the same port of the host's own loopback.
+// Whether the host reaches the launcher. Another program may listen on the same port of the host's
+// own loopback.
 bool Machine::dials_launcher(const Report& report) {
   const auto addresses = call_.request.endpoints->all();
   const bool is_here = text_of(report, "host_id") == io::current_host_id();
@@ -146,7 +147,8 @@ bool Machine::dials_launcher(const Report& report) {
   return number_of(report, "dialled") == kTunnelPorts;
 }
 
-// The choice stays while the agent is connected, and while an allowed tunnel exists.
+// Whether the host uses a tunnel. The choice stays while the agent is connected, and while an
+// allowed tunnel exists.
 bool Machine::is_tunnelled(const Report& report) {
   const bool has_tunnel = report.count("tunnel") != 0;
   if (report.count("joined") != 0) {
@@ -235,8 +237,8 @@ bool Machine::is_connected(const Report& report, bool tunnelled) const {
                           : to_endpoint(call_.request.endpoints->control));
 }
 
-// Until `hold` has the tunnel, this call keeps it open. If `hold` runs already, the tunnel is up,
-// or will be.
+// Waits until the agent has joined. This call keeps the tunnel open until `hold` has it. If `hold`
+// runs already, the tunnel is up, or will be.
 Machine::Attempt<void> Machine::join(const Report& report, bool tunnelled) {
   const bool has_joined = report.count("joined") != 0, had_tunnel = report.count("tunnel") != 0;
   const bool divides = is_divided_otherwise(report);

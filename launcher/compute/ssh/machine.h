@@ -1,5 +1,5 @@
 #pragma once
-// One host of an ssh target: what `check`, `create`, `list` and `remove` do with it.
+// One host of an ssh target, as `check`, `create`, `list` and `remove` treat it.
 
 #include <string>
 
@@ -12,13 +12,13 @@ namespace lockstep::compute::ssh {
 struct Call {
   const Request& request;
   TunnelUse tunnel = TunnelUse::automatic;
-  std::string bundle_digest;  // only for `create`
+  std::string bundle_digest;  // used only for `create`
   std::string share = {};     // from Settings
 };
 
 Install install_of(const Call& call, const Host& host);
 
-// Each step is told before it begins.
+// A host of a machine. Each step is reported before it begins.
 class Machine {
  public:
   template <typename T>
@@ -36,7 +36,7 @@ class Machine {
   Attempt<void> judge(const Report& report, bool needs_space);
   Attempt<void> copy();
   Attempt<void> join(const Report& report, bool tunnelled);
-  // `port`: the tunnel's; 0: none.
+  // The way to start the agent. `port`: the tunnel's; 0: none.
   Result<Start> how_to_start(int port) const;
   Attempt<void> start(int port, bool restarts);
   bool is_divided_otherwise(const Report& report) const;

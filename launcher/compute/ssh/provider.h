@@ -8,8 +8,8 @@
 namespace lockstep::compute::ssh {
 
 // Carries out the request for all of its machines, or for all hosts if it names none, several at a
-// time. invalid_argument: the request or its settings are wrong, and nothing was done. Otherwise
-// returns the number of machines that failed; an event reported each of them.
+// time. Returns invalid_argument if the request or its settings are wrong; then nothing was done.
+// Otherwise returns the number of machines that failed; an event reported each of them.
 Result<int> carry_out(Verb verb, const Request& request, const std::string& program,
                       Events& events);
 

@@ -28,11 +28,11 @@ struct Install {
 // script is to test whether the host can connect to them. The test is skipped where an agent is
 // connected to its launcher already.
 std::string probe_script(const Install& install, const std::optional<Endpoints>& dial);
-// One command line without single quotes: unpacks the archive on its standard input beside what is
-// there. The exit code says whether the agent in it runs on this host.
+// One command line without single quotes: unpacks the archive on its standard input beside the
+// existing files. The exit code tells whether the agent in it runs on this host.
 std::string unpack_command(const Install& install);
 struct Start {
-  // The token with which the agent joins, or is told where the launcher is now; "": none.
+  // The token with which the agent joins, or learns the launcher's new address; "": none.
   std::string token;
   std::string control;  // the control endpoint at which it shall be connected; "": at any
   bool tunnelled = false;
@@ -49,7 +49,8 @@ std::string remove_script(const Install& install);
 // session of an older connection, which may still hold them. `chooses`: if no ports are given, it
 // chooses free ones.
 std::string tunnel_script(const Install& install, bool chooses);
-// Says which of the tunnel's ports are listened on, and which of them from other hosts too.
+// Makes a script that prints which of the tunnel's ports are listened on, and which of them from
+// other hosts too.
 std::string tunnel_ports_script(int port);
 
 // Lines "KEY VALUE" between "lockstep-begin" and "lockstep-end"; a host may print anything around

@@ -34,7 +34,7 @@ Status check_user(const std::string& where, const std::string& user) {
                                 user, kMaxUserBytes));
 }
 
-// A path on the remote machine. It becomes a part of commands there.
+// Checks a path on the remote machine. It becomes a part of commands there.
 Status check_directory(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good = path.size() <= kMaxPathBytes && path.size() > 1 && path[0] == '/' &&
@@ -48,7 +48,7 @@ Status check_directory(const std::string& where, const std::string& path) {
                          path, kMaxPathBytes));
 }
 
-// A path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
+// Checks a path on the launcher's machine. ssh reads the file, and expands % and ~ in the path.
 Status check_key(const std::string& where, const std::string& path) {
   if (path.empty()) return {};
   const bool good =
@@ -61,7 +61,7 @@ Status check_key(const std::string& where, const std::string& path) {
                                 path, kMaxPathBytes));
 }
 
-// `otherwise` is used if the key is missing; "none" means no jump host.
+// Reads the jump host. `otherwise` is used if the key is missing; "none" means no jump host.
 Result<Jump> jump_of(const SettingsObject& object, const std::string& where,
                      const Jump& otherwise) {
   TRY_ASSIGN(const std::string text, object.text("jump"));
@@ -107,7 +107,8 @@ Result<TunnelUse> tunnel_of(const SettingsObject& settings) {
 
 }  // namespace
 
-// The account and the host become words in a shell's command line (ssh's ProxyCommand).
+// Reads a jump host. The account and the host become words in a shell's command line (ssh's
+// ProxyCommand).
 Result<Jump> jump_from(const std::string& where, const std::string& text) {
   const Error wrong = bad(where, "'" + text + "' is not [USER@]HOST[:PORT]");
   Jump jump;

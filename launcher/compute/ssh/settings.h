@@ -31,7 +31,7 @@ struct Host {
 
 // Whether the agent dials the launcher through a reverse tunnel, which `hold` keeps up.
 enum class TunnelUse {
-  automatic,  // if the host cannot dial the launcher
+  automatic,  // used if the host cannot dial the launcher
   always,
   never,
 };
@@ -42,9 +42,9 @@ struct Settings {
   std::string share = {};  // the agents' --share; "": all of each machine
 };
 
-// {"hosts": [{"address": "vm1", "user": "ann", …}, …], "jump": "ann@gate:22", "tunnel": "auto"}.
-// A host's own `jump` ("none": no jump) replaces that of all. invalid_argument names the host and
-// the key.
+// Reads {"hosts": [{"address": "vm1", "user": "ann", …}, …], "jump": "ann@gate:22", "tunnel":
+// "auto"}. A host's own `jump` ("none": no jump) replaces the common one. Returns invalid_argument
+// with the host and the key.
 Result<Settings> settings_from(const std::string& settings_json);
 // "[USER@]HOST[:PORT]", with brackets around an IPv6 address.
 Result<Jump> jump_from(const std::string& where, const std::string& text);

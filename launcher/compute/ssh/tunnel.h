@@ -10,7 +10,8 @@
 
 namespace lockstep::compute::ssh {
 
-// One process at a time opens a machine's tunnel. nullopt: another one has it.
+// Takes the right to open a machine's tunnel, which one process at a time has. nullopt: another one
+// has it.
 Result<std::optional<io::FileLock>> lock_tunnel(const std::string& state,
                                                 const std::string& machine);
 

@@ -12,10 +12,10 @@ namespace {
 enum class Reach {
   none,
   own,      // the caller owns it
-  granted,  // its owner shares it with the project that the role is in
+  granted,  // the owner shares it with the project that the role is in
   shared,   // own, or granted
   invited,  // own, or its owner lets the caller add to it and the role is in its project
-  project,  // it is in the project that the role is in
+  project,  // the object is in the project that the role is in
   all,
   audited,  // every object; the audit log records it if the object is another user's
 };
@@ -24,7 +24,7 @@ struct Row {
   Permission permission;
   std::string_view words;
   Reach admin, operator_, submitter, viewer;
-  // Of an attempt. own: its job and that job's children; project: the project of its job.
+  // For an attempt. own: its job and that job's children; project: the project of its job.
   Reach attempt;
 };
 
@@ -216,11 +216,11 @@ struct Judge {
     if (found.allowed || !in_words) return found;
     return refused(row, *user, object);
   }
-  // Nodes send other messages, each checked against what is assigned to the node.
+  // Refuses nodes: they send other messages, each checked against the node's assignments.
   Decision operator()(const NodeCaller&) const {
     return {false, false, fmt::format("a node may not {}", row.words)};
   }
-  // An attempt never has more permissions than its owner.
+  // Decides for an attempt, which never has more permissions than its owner.
   Decision operator()(const AttemptCaller& caller) const {
     if (caller.is_ending && !is_for_the_end())
       return {false, false,

@@ -16,17 +16,17 @@ namespace lockstep::launcher {
 
 enum class Permission {
   see_cluster,     // nodes, status, names of projects
-  see_job,         // name, state, place, resources
-  read_job,        // command, logs, outputs, events
+  see_job,         // see a job's name, state, place and resources
+  read_job,        // read a job's command, logs, outputs and events
   read_values,     // values of its variables, unmasked
-  submit,          // into a project
+  submit,          // submit into a project
   choose_account,  // run a job as an account other than one's own
   cancel_job,
-  update_job,  // its priority
+  update_job,  // change a job's priority
   delete_job,
   share_job,
   attach_job,    // programs in its ranks, their terminal, signals, stacks
-  annotate_job,  // its texts and tags, and whether it is archived
+  annotate_job,  // change a job's texts and tags, and whether it is archived
   read_blobs,    // blobs reachable from the object
   write_blobs,   // blobs for one's own submission
   see_names,     // names of environments, data, models and components
@@ -35,7 +35,7 @@ enum class Permission {
   manage_names,  // archive, restore and delete its versions, and share it
   prune_environments,
   drain_nodes,
-  admit_nodes,      // tokens, approval
+  admit_nodes,      // make tokens, and approve nodes
   manage_computes,  // create, change and delete targets
   remove_nodes,
   revoke_nodes,
@@ -49,24 +49,27 @@ enum class Permission {
   delete_all_jobs,  // delete the ended jobs of all users without naming each
 };
 inline constexpr int kPermissions = static_cast<int>(Permission::delete_all_jobs) + 1;
-std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
+// The permission in words, for refusals: "cancel this job".
+std::string_view to_string(Permission permission);
 
 // The object of a request, with its owner.
 struct Object {
   std::string owner;    // a user's name; "": the object has no owner
   std::string project;  // "": the object belongs to no project
-  bool shared = false;  // its owner lets the members of the project read it
+  bool shared = false;  // the owner lets the members of the project read it
   JobId job = {};       // "": the object is not a job
   JobId child_of = {};  // see Job
-  // For a name: the users who may add versions to it. Must outlive the object.
+  // The users who may add versions to a name. Must outlive the object.
   const NameGrants* grants = nullptr;
-  std::string called = {};  // what the verb that shares it calls it: "environment share team"
+  // the name of the object in the verb that shares it: "environment share team"
+  std::string called = {};
   friend bool operator==(const Object&, const Object&) = default;
 };
 
 struct Decision {
   bool allowed = false;
-  // Allowed, and the object is another user's: the audit log records it even if it is only read.
+  // True if it is allowed, and the object is another user's: the audit log records it even if it is
+  // only read.
   bool audited = false;
   std::string why;  // if not allowed: the reason, and what would allow it
 };

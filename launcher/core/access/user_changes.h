@@ -25,7 +25,7 @@ struct PrincipalChange {
 // one is a different user with a name of its own ("ann~2") who owns nothing of the first.
 std::string current_user_name(const Principals& now, const std::string& name);
 
-// `by` is the name of the caller.
+// The facts of a change. `by` is the name of the caller.
 Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask, const std::string& by);
 Result<PrincipalChange> change_of(const Principals& now, const RemoveUser& ask,
                                   const std::string& by);

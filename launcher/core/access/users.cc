@@ -21,8 +21,8 @@ void emit_all(Context& core, std::vector<PrincipalFact> facts) {
     std::visit([&](auto& body) { emit_body(core, std::move(body)); }, fact);
 }
 
-// Why the user or project cannot be removed: an object would have no owner, or would belong to
-// whoever gets the name next.
+// Why the user or project cannot be removed: an object would have no owner, or would belong to the
+// next holder of the name.
 std::optional<Error> stands_in_the_way(const State& state, const PrincipalInput::Ask& ask) {
   const auto of = [&](const auto& is_one) {
     return std::count_if(state.jobs().begin(), state.jobs().end(),
@@ -49,7 +49,8 @@ std::optional<Error> stands_in_the_way(const State& state, const PrincipalInput:
   return std::nullopt;
 }
 
-// All users may replace one of their own keys by another, and revoke their own keys.
+// Whether a change is about a user's own key: all users may replace one of their own keys by
+// another, and revoke their own keys.
 bool is_about_own_key(const Principals& principals, const Caller& caller,
                       const PrincipalInput::Ask& ask) {
   const auto* user = std::get_if<UserCaller>(&caller);

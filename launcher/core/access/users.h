@@ -11,13 +11,13 @@ namespace lockstep::launcher {
 void react(Context& core, const PrincipalInput& input);
 void react(Context& core, const KeysFileInput& input);
 
-// False: the caller has no permission, and the request was refused with the reason.
+// Checks a permission. False: the caller lacks it, and the request was refused with the reason.
 bool permitted(Context& core, const ReplyTo& reply, const Caller& caller, Permission permission,
                const Object& object = {});
 Object object_of(const Job& job);
 
-// The account as which a job runs. permission_denied: the caller may not choose the account
-// `wanted`.
+// The account as which a job runs. Returns permission_denied if the caller may not choose the
+// account `wanted`.
 Result<std::string> account_for(const Principals& principals, const Caller& caller,
                                 const std::string& wanted, bool allow_root);
 

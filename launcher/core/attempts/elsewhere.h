@@ -9,8 +9,8 @@
 
 namespace lockstep::launcher {
 
-// The retry on other nodes, for a job whose last attempt ended because its node did not have what
-// the job names. nullopt: no other node of its target could have it.
+// The retry on other nodes, for a job whose last attempt ended because its node lacked something
+// that the job names. nullopt: no other node of its target could have it.
 std::optional<Retry> retry_elsewhere(const Cluster& cluster, const Job& job);
 
 // NorOnNodes: the nodes of earlier attempts that did not have it either; none: there was no earlier

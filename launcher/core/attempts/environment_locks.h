@@ -36,7 +36,7 @@ bool others_may_solve(const Environment& environment, const Attempt& attempt, co
 void add_said_before(const State& state, const Attempt& attempt, const Part& part,
                      NodeFailed& failed);
 
-// For a conda definition: the virtual packages that these nodes report, each with the lowest
+// The virtual packages that these nodes report for a conda definition, each with the lowest
 // version. They are recorded with the attempt, so that all its nodes build the same environment to
 // its end, even if a node comes back with another driver. The next attempt uses the new driver.
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,

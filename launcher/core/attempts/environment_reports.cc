@@ -9,9 +9,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-// All jobs of the account with this definition use the lock, so it is accepted only from the node
-// that the launcher told to solve. The node may send it for any of its parts, because all of them
-// wait for one build.
+// Whether the node was told to solve. All jobs of the account with this definition use the lock, so
+// it is accepted from that node alone, for any of its parts, because all of them wait for one
+// build.
 bool was_asked(const State& state, const EnvironmentId& id, const std::string& platform,
                NodeId node) {
   const auto solver = solver_of(state, id, platform);
@@ -36,9 +36,9 @@ void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
   record_refusal(core, id, node, LockNotAsked{platform});
 }
 
-// A node reports its own platform, so a part may ask for one platform only: otherwise it would get
-// the locks of the account's other nodes. If the node's platform has changed, the job needs another
-// attempt.
+// Whether a part may ask for a platform. A node reports its own platform, so a part may ask for one
+// only: otherwise it would get the locks of the account's other nodes. If the node's platform has
+// changed, the job needs another attempt.
 bool may_ask_for(Context& core, const Part& part, const AttemptId& id,
                  const std::string& platform) {
   if (!part.lock_request || part.asks_for(platform)) return true;

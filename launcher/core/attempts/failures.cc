@@ -60,8 +60,8 @@ const RankExit* first_failed_rank(const NodeExitReport& exit) {
   return first;
 }
 
-// When a node failed as a whole. Its ranks were terminated soon afterwards, so the earliest of
-// their ends is nearest to the failure.
+// The time at which a node failed as a whole. Its ranks were terminated soon afterwards, so the
+// earliest of their ends is nearest to the failure.
 Instant time_of_failure(const NodeExitReport& exit) {
   Instant time = exit.ended;
   for (const RankExit& rank : exit.ranks)

@@ -60,8 +60,8 @@ void lift_fence(Context& core, const AttemptId& id, NodeId node, const Why& why)
     core.emit(FenceLifted{id, node, why});
 }
 
-// A part missing from a full report has stopped, so its fence ends. A late copy of a report proves
-// this only of parts that the agent knew when it wrote the report.
+// Ends the fences of parts that a full report lacks, since they have stopped. A late copy of a
+// report proves this only of parts that the agent knew when it wrote the report.
 void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_late) {
   const auto there = core.state.fenced().find(node);
   if (there == core.state.fenced().end()) return;

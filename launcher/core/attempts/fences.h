@@ -15,8 +15,8 @@ namespace lockstep::launcher {
 // Puts the job into the queue if its back-off and fences are over and its start time has come;
 // otherwise sets a timer for that. Does nothing while it waits for other jobs: see dependencies.h.
 void enqueue(Context& core, const Job& job);
-// Must be called when the job begins or ceases to wait for nodes: the number of machines of an
-// elastic target depends on that.
+// Tells that the job begins or ceases to wait for nodes: the number of machines of an elastic
+// target depends on that.
 void demand_changed(Context& core, const Job& job);
 void dequeue(Scheduler& scheduler, Timers& retries, const Job& job);
 

@@ -7,8 +7,8 @@
 
 namespace lockstep::launcher {
 
-// Asks the shell to merge the outputs if they have to be merged and are not yet. True: the job has
-// to wait for the result.
+// Asks the shell to merge the outputs, unless they are merged or need not be. True: the job has to
+// wait for the result.
 bool waits_for_merge(Context& core, const Job& job, const ExitReport& report);
 
 // True if another step, or the pipeline itself, uses the ./outputs and ./logs of this step.

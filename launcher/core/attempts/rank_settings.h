@@ -1,6 +1,6 @@
 #pragma once
-// The network settings of a job's ranks, as its nodes report them: which of them are kept, and the
-// settings of one rank beside those of other ranks that differ. For people only.
+// The network settings of a job's ranks, as its nodes report them: chooses which ones are kept, and
+// shows the settings of one rank beside the different settings of others. For people only.
 
 #include "launcher/core/base/context.h"
 

@@ -30,8 +30,8 @@ void correct_times(PartReport& report, const std::optional<ClockOffset>& clock) 
   for (RankExit& rank : report.exit->ranks) correct(rank.time, clock);
 }
 
-// A finished part must say how each of its ranks ended: the state "completed" alone is not
-// accepted. Start times that an earlier report had are kept if this one lacks them.
+// Checks a report. A finished part must say how each of its ranks ended: the state "completed"
+// alone is not accepted. Start times that an earlier report had are kept if this one lacks them.
 PartReport checked(PartReport report, const std::optional<PartReport>& known, int ranks,
                    const std::optional<ClockOffset>& clock) {
   correct_times(report, clock);
@@ -55,8 +55,8 @@ PartReport checked(PartReport report, const std::optional<PartReport>& known, in
   return report;
 }
 
-// True while ranks run. Text in such a report says that the output of ranks cannot be written or
-// sent.
+// Whether ranks run. Text in a report of such a state says that the output of ranks cannot be
+// written or sent.
 bool runs(PartState state) { return state == PartState::running || state == PartState::stopping; }
 
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
@@ -95,7 +95,7 @@ void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
   }
 }
 
-// Records an event, once for each output folder of which nothing can be kept while the ranks run.
+// Records an event, once for each output folder whose files cannot be kept while the ranks run.
 void tell_of_lost(Context& core, NodeId node, const AttemptId& attempt,
                   const std::vector<CollectedOutput>& before, const CollectedOutput& output) {
   if (has_files(output) || output.problems.empty()) return;
@@ -156,7 +156,7 @@ void take_outputs(Context& core, NodeId node, const PartReport& report) {
   if (is_due) keep(core, node, report.attempt, so_far);
 }
 
-// For each output that the final report could not keep: the version that its node sent while the
+// The outputs that the final report could not keep, in the versions that the node sent while the
 // ranks ran. After a job of days this is most of the output.
 std::vector<CollectedOutput> sent_before(const Context& core, NodeId node, const PartReport& end) {
   std::vector<CollectedOutput> sent = core.state.assigned_part(end.attempt, node)->so_far;
@@ -240,7 +240,7 @@ void take_ended(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
 }
 
-// A report on a part that is not assigned to the node.
+// Handles a report on a part that is not assigned to the node.
 void take_foreign(Context& core, NodeId node, const PartReport& report) {
   const bool ended = report.state == PartState::finished;
   if (ended && core.watches.at(node).leftovers.erase(report.attempt) != 0)
@@ -249,7 +249,7 @@ void take_foreign(Context& core, NodeId node, const PartReport& report) {
   refuse_foreign(core, node, report);
 }
 
-// A report that brings the part into a new state becomes a fact.
+// Makes a fact of a report that brings the part into a new state.
 void take_new_state(Context& core, NodeId node, const Part& part, const PartReport& report) {
   take_limits(core, node, report);
   const auto node_rank = static_cast<int>(&part - core.state.attempt(report.attempt)->parts.data());

@@ -5,8 +5,8 @@
 
 namespace lockstep::launcher {
 
-// `newest` is true if no later report of the node is known. If it is false, texts in the report are
-// ignored.
+// Handles a report. `newest` is true if no later report of the node is known. If it is false, texts
+// in the report are ignored.
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest);
 
 // The interval at which changing outputs of a running part become a fact.

@@ -26,9 +26,9 @@ struct Retry {
   Duration backoff{0};
 };
 
-// nullopt: no retry, and the job ends with this report. `tier` is that of the job's target: loss of
-// a low_priority machine is not charged, however often it happens. A job with lockstep.terminal is
-// not retried once rank 0 has started.
+// Decides about a retry. nullopt: no retry, and the job ends with this report. `tier`: the tier of
+// the job's target: loss of a low_priority machine is not charged, however often it happens. A job
+// with lockstep.terminal is not retried once rank 0 has started.
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
                                  Tier tier = Tier::dedicated);
 
@@ -37,7 +37,7 @@ std::optional<Retry> retry_after(const Job& job, const ExitReport& report,
 // neither is the case.
 Why why_given_up(const Job& job, const ExitReport& report);
 
-// True if the policy retries such an end, whatever the number of retries so far.
+// Whether the policy retries such an end, whatever the number of retries so far.
 bool is_retried(const RetryPolicy& policy, const ExitReport& report);
 // The same for a job. Whether a hang is retried depends on lockstep.on_hang, not on the job's retry
 // policy.
@@ -46,8 +46,8 @@ bool is_retried(const JobSpec& spec, const ExitReport& report);
 // The back-off before the charged retry `number` (1, 2, …). It doubles with each retry.
 Duration backoff_before(const RetryPolicy& policy, int number);
 
-// The checkpoint with which the job's next attempt starts: that of the newest attempt that saved
-// one, otherwise the one given at submission. nullopt: there is neither.
+// The checkpoint with which the job's next attempt starts: the newest attempt's that saved one,
+// otherwise the one given at submission. nullopt: there is neither.
 std::optional<CheckpointSource> newest_checkpoint(const Job& job);
 
 }  // namespace lockstep::launcher

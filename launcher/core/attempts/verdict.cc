@@ -83,7 +83,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   return report;
 }
 
-// How exactly the time of a failure is known; nullopt: the clock of its node was never measured.
+// The uncertainty of a failure's time; nullopt: the clock of its node was never measured.
 std::optional<Duration> uncertainty_of(const Failure& failure) {
   const auto& report = failure.part->report;
   if (failure.part->gone() || !report || !report->clock) return std::nullopt;

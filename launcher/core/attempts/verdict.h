@@ -18,16 +18,17 @@ namespace lockstep::launcher {
 // that could not prepare, start or continue. Ranks that we terminated are never the cause. If all
 // parts completed, the verdict is completed.
 //
-// Two kinds of failures come after others, whatever the clocks say: that of a rank whose last
-// output is about a broken connection to a node that failed too, and that of a rank which failed
-// while its gang was ended for a hang. The failure of a rank that never joined its MPI job may be
-// reported by another node, whose ranks waited for it: the rank's own runner saw it exit 0 and may
-// have ended before. An attempt that is stopped because a node is taken away was preempted, unless
-// all parts completed.
+// Two kinds of failures come after others, whatever the clocks say: a rank's whose last output is
+// about a broken connection to a node that failed too, and a rank's that failed while its gang was
+// ended for a hang. The failure of a rank that never joined its MPI job may be reported by another
+// node, whose ranks waited for it: the rank's own runner saw it exit 0 and may have ended before.
+// An attempt that is stopped because a node is taken away was preempted, unless all parts
+// completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);
-// LogsWithoutSpace and LogsCameLate: the logs of the job's attempts that were given up.
+// The reasons LogsWithoutSpace and LogsCameLate for the logs of the job's attempts that were given
+// up.
 std::vector<Why> logs_not_kept(const State& state, const Job& job);
 // The report on a part that was not prepared within `limit` (CoreConfig::time_to_prepare).
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration kFirstPause = seconds(5);
 constexpr Duration kLongestPause = minutes(15);  // each pause is twice as long as the previous one
-constexpr Duration kGivenUpAfter = minutes(7 * 24 * 60);  // since the job ended
+constexpr Duration kGivenUpAfter = minutes(7 * 24 * 60);  // the time since the job ended
 
 const OutputWrite* waiting_write(const Job& job, const std::string& output) {
   const auto found = std::find_if(job.writes.begin(), job.writes.end(),

@@ -1,6 +1,6 @@
 #pragma once
-// Writes merged outputs of completed jobs to remote datastores. The shell does the writing; what it
-// could not write is tried again after a pause. The job is final meanwhile.
+// Writes merged outputs of completed jobs to remote datastores. The shell does the writing; failed
+// writes are tried again after a pause. The job is final meanwhile.
 
 #include "launcher/core/base/context.h"
 

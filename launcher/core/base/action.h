@@ -114,8 +114,8 @@ struct ReplyDeleted {
 struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
-  Why why;  // who deleted it, or which retention limit it exceeded
-  // No request's audit entry covers the deletion, because a limit caused it. Set for a pipeline,
+  Why why;  // the user who deleted it, or the retention limit that it exceeded
+  // True: a limit caused the deletion, so no request's audit entry covers it. Set for a pipeline,
   // not for its steps.
   bool is_by_limit = false;
   std::string project = {};  // the job's project
@@ -184,8 +184,8 @@ struct MergeOutputs {
     std::string name;
     OutputType type = OutputType::uri_folder;
     std::vector<NodeTree> trees;
-    // Only for kArtifacts, where `trees` are those of ./outputs: the trees of ./logs. The result
-    // contains both folders.
+    // For kArtifacts alone, where `trees` are the trees of ./outputs: the trees of ./logs. The
+    // result contains both folders.
     std::vector<NodeTree> logs = {};
     bool is_registered = false;  // the answer must include its size
   };

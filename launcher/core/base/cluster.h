@@ -17,7 +17,7 @@ struct Cluster {
   const NodeWatches& watches;
   const CoreConfig& config;
   Instant now = {};  // the time of the newest step
-  // When this launcher recovered its journal; ns = 0: the journal was empty.
+  // The time at which this launcher recovered its journal; ns = 0: the journal was empty.
   Instant recovered_at = {};
   const MachineSamples* samples = nullptr;  // null: no machine has been seen
   const KeptNodes* kept = nullptr;          // null: nothing is kept for a waiting job

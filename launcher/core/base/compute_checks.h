@@ -18,11 +18,11 @@ class ComputeChecks {
   struct Waiting {
     ComputeInput::Ask ask;
     Caller caller;
-    // Of all copies of the request: a client repeats it until it is answered.
+    // The askers of all copies of the request: a client repeats it until it is answered.
     std::vector<ReplyTo> replies;
   };
 
-  // True: the input repeats a waiting request, and its reply is added to that one.
+  // Adds a repeated request to the waiting one. False: no such request waits.
   bool joins(const ComputeInput& input);
   bool is_full() const { return waiting_.size() >= kMost; }
   // Adds a check and returns its number.

@@ -21,17 +21,17 @@ struct CoreConfig {
   Duration heartbeat_interval = seconds(1);
   int missed_heartbeats_unknown = 3;
   Duration node_lost_timeout = seconds(10);  // counted from the last message of the node
-  // After a launcher start, no node becomes LOST before this.
+  // The time after a launcher's start before which no node becomes LOST.
   Duration reconnect_grace = seconds(60);
-  Duration stop_grace = seconds(10);  // from SIGTERM to SIGKILL
+  Duration stop_grace = seconds(10);  // the time from SIGTERM to SIGKILL
   int gang_radix = kGangTreeRadix;    // the radix of the trees that pass down the tables of gangs
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
-  Duration environment_timeout = minutes(120);  // the same for jobs with an environment
+  Duration environment_timeout = minutes(120);  // the same limit for jobs with an environment
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
   // How long a canceled job waits for its logs while the launcher has no space for them.
   Duration space_timeout = seconds(30);
-  // For attempts with on_lost: after_fence: a node ends their ranks this long after it last heard
-  // the launcher.
+  // The time after which a node ends its ranks if it does not hear the launcher, for attempts with
+  // on_lost: after_fence.
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // time to end the ranks; the drift of clocks is added to it
   bool allow_root = false;              // ranks may run as root
@@ -39,15 +39,15 @@ struct CoreConfig {
   bool shared_machines = false;         // several agents may each offer the whole of one machine
   bool approve_nodes = false;           // joined nodes get work only after an admin approves them
   std::size_t max_queued_jobs = 100'000;
-  // Default quotas of a user without a quota of their own: see quotas.h.
+  // The default quotas of a user without a quota of their own: see quotas.h.
   std::uint64_t queued_jobs_per_user = 20'000;
   Bytes spec_bytes_per_user = mebibytes(32);
   std::uint64_t versions_per_user = 10'000;
   Bytes version_bytes_per_user = mebibytes(256);
   Bytes version_files_per_user = gibibytes(1'024);
-  // Only if the launcher has several users; 0: unlimited. lockstepd sets half its disk.
+  // Used only if the launcher has several users; 0: unlimited. lockstepd sets half its disk.
   Bytes job_files_per_user = {};
-  // The same quotas for a project.
+  // The default quotas of a project.
   std::uint64_t versions_per_project = 100'000;
   Bytes version_bytes_per_project = gibibytes(2);
   Bytes version_files_per_project = gibibytes(8'192);

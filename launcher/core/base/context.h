@@ -75,7 +75,8 @@ struct Context {
   Notes notes;
   Scheduler& scheduler;
   Timers timers;  // in polled time
-  // Of waiting jobs, in real time: stalls of the launcher do not make a job wait longer.
+  // The retries of waiting jobs, in real time: stalls of the launcher do not make a job wait
+  // longer.
   Timers retries;
   PolledClock clock;
   Instant now;                         // the real time of this step, for facts

@@ -19,7 +19,7 @@
 
 namespace lockstep::launcher {
 
-// Where a reply goes. Opaque to the core; meaningless after a restart.
+// The receiver of a reply. Opaque to the core; meaningless after a restart.
 struct ReplyTo {
   std::uint64_t client = 0;   // the shell's handle of a connection; 0 = no reply is wanted
   std::uint64_t request = 0;  // Envelope::sequence
@@ -220,7 +220,7 @@ struct LogsDurableInput {
   NodeId node;
 };
 
-// How many bytes of the part's logs have arrived. Sent at intervals while they arrive.
+// The number of arrived bytes of the part's logs. Sent at intervals while they arrive.
 struct LogsGrewInput {
   AttemptId attempt;
   NodeId node;
@@ -284,7 +284,7 @@ using OutputSizes = std::map<std::string, Result<Bytes>>;
 // The answer to MergeOutputs.
 struct OutputsMergedInput {
   JobId job;
-  std::vector<MergedOutput> outputs;  // one for each output that the action named
+  std::vector<MergedOutput> outputs;  // one per output that the action named
   std::string why_not;                // why merging has to be tried again later; "": it succeeded
   OutputSizes sizes = {};             // the sizes of outputs that are registered and have files
 };

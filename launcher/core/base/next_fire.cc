@@ -90,12 +90,12 @@ class CalendarTimes {
 
   const Recurrence& recurrence_;
   const sys_days start_;
-  std::vector<std::int64_t> seconds_;  // of a day, sorted
+  std::vector<std::int64_t> seconds_;  // the seconds of a day, sorted
 };
 
 struct Firing {
   const Trigger& trigger;
-  const Instant start;  // no time before it is returned
+  const Instant start;  // no earlier time is returned
   const Instant after;
   const Instant end;
   const TimeZones& zones;
@@ -117,7 +117,7 @@ struct Firing {
     if (start > after) return within(start);
     return within(start + ((after - start) / period + 1) * period);
   }
-  // `next` returns the first local time at or after its argument.
+  // The first time of a kind. `next` returns the first local time at or after its argument.
   template <typename Next>
   std::optional<Instant> first(const Next& next) const {
     LocalTime from = zones.local(zone, std::max(start, after));

@@ -1,6 +1,6 @@
 #pragma once
-// When a trigger of a schedule fires. Pure: the time zones are passed in. docs/decisions/047 has
-// the rules for short months and for times when a zone's clock changes.
+// Computes when a trigger of a schedule fires. Pure: the time zones are passed in.
+// docs/decisions/047 has the rules for short months and for times when a zone's clock changes.
 
 #include <optional>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace lockstep::launcher {
 
-// The first time after `after` at which the trigger fires. `anchor` is when the trigger was set: it
-// never fires before, and its recurrence is counted from there unless it has a start_time. nullopt:
-// it does not fire again, or its time zone does not exist.
+// The first time after `after` at which the trigger fires. `anchor`: the time at which the trigger
+// was set: it never fires before, and its recurrence is counted from there unless it has a
+// start_time. nullopt: it does not fire again, or its time zone does not exist.
 std::optional<Instant> next_fire(const Trigger& trigger, Instant anchor, Instant after,
                                  const TimeZones& zones);
 

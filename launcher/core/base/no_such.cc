@@ -8,7 +8,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxNamedTargets = 10;  // in one message
+constexpr std::size_t kMaxNamedTargets = 10;  // the most targets in one message
 
 std::vector<std::string_view> names_of(const Computes& computes) {
   std::vector<std::string_view> names{kLocalCompute};

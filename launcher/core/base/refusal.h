@@ -20,7 +20,8 @@ struct Refusal {
 struct Judging {
   enum class What {
     all,
-    names,  // only that the names in a partly read job exist, not its values, nodes and quotas
+    // checks only that the names in a partly read job exist, not its values, nodes and quotas
+    names,
   };
   What what = What::all;
   bool wait_anyway = false;  // the value of Submit::wait_anyway

@@ -10,7 +10,7 @@
 
 namespace lockstep::launcher {
 
-// Null: there is no such size.
+// Finds a size; null: it does not exist.
 const Size* size_called(const State& state, const CoreConfig& config, const std::string& name);
 // The targets of this size, by name.
 std::vector<std::string> targets_of_size(const State& state, const std::string& name);

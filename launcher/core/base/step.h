@@ -13,17 +13,17 @@
 
 namespace lockstep::launcher {
 
-// A node that fell silent, was lost, or is heard again.
+// A node that fell silent, was lost, or reports again.
 struct NodeNews {
   NodeId node;
   std::string name;
-  Liveness liveness = Liveness::unknown;  // from now on
-  Why why;                                // none: the node is heard again
+  Liveness liveness = Liveness::unknown;  // the liveness from now on
+  Why why;                                // none: the node reports again
   friend bool operator==(const NodeNews&, const NodeNews&) = default;
 };
 
 struct Step {
-  std::vector<Fact> facts;  // already applied
+  std::vector<Fact> facts;  // the facts, already applied
   std::vector<Action> actions;
   std::vector<NodeNews> news;  // for the launcher's log only
 };

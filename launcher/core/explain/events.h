@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// In the order of time; only those at `since` or later.
+// The events in the order of time; only those at `since` or later.
 std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
                                 Instant since);
 

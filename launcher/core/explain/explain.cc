@@ -47,8 +47,8 @@ Why jobs_ahead(const Scheduler& scheduler, const Job& job) {
   return ahead.jobs.empty() ? Why() : Why(std::move(ahead));
 }
 
-// How many users' jobs go first. Only if other users' jobs of the same priority wait too. The head
-// keeps its place, whatever the shares are.
+// The number of users whose jobs go first, if other users' jobs of the same priority wait too. The
+// head keeps its place, whatever the shares are.
 Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   constexpr int kMostVisited = 1'000;
   const auto share_of = [&](const std::string& user) {
@@ -68,7 +68,7 @@ Why users_share(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   return ShareOfUser{user, share, job.pool, job.spec.queue.priority, static_cast<int>(less.size())};
 }
 
-// What would let the job start before the head; none: nothing would.
+// The change that would let the job start before the head; none: nothing would.
 Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reservation) {
   if (!std::holds_alternative<Placed>(place(cluster, job))) return {};
   JobSpec shortest = job.spec;
@@ -80,7 +80,7 @@ Why way_ahead(const Cluster& cluster, const Job& job, const Reservation& reserva
   return CouldStartBefore{reservation.kept.job, timeout, job.spec.timeout};
 }
 
-// Which users may not take the nodes that are kept for the job, while it is unknown when the job
+// The users who may not take the nodes that are kept for the job, while it is unknown when the job
 // starts.
 Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   const auto pool = cluster.state.shares().pools().find(job.pool);
@@ -94,7 +94,7 @@ Why turn_of(const Cluster& cluster, const Lane::Head& head, const Job& job) {
   return NodesAreKept{reservation.is_open, reservation.changes_at};
 }
 
-// For a job that waits for nodes: its place in the queue, and whether each node could take it.
+// Explains a job that waits for nodes: its place in the queue, and whether each node could take it.
 void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
                    LinesFor& lines) {
   const auto add = [&](Why why, int indent = 0) {
@@ -121,7 +121,7 @@ void explain_queue(const Cluster& cluster, const Scheduler& scheduler, const Job
   for (Why& why : explain_nodes(seen, job)) add(std::move(why), 1);
 }
 
-// What the gang found out about its ranks, and what a person can do about it.
+// The findings about the gang's ranks, and what a person can do about them.
 void explain_ranks(const State& state, const Attempt& attempt, const AttemptView& view,
                    LinesFor& lines) {
   const words::About names = about(state, attempt);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAsSentBefore =
     "the kept version is the one that the node sent before the ranks ended";
 
-// For each output that the final report could not keep, shows the version that was sent earlier.
+// Adds the version that was sent earlier, for each output that the final report could not keep.
 void add_sent_before(const Part& part, std::vector<CollectedOutput>& outputs) {
   for (CollectedOutput& output : outputs) {
     const CollectedOutput* sent = has_files(output) ? nullptr : same_output(part.so_far, output);
@@ -46,7 +46,7 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// Which node solves the environment that this part waits for: "this node solves it", "node n2
+// The node that solves the environment for which this part waits: "this node solves it", "node n2
 // solves it for job 'x'".
 std::string who_solves(const State& state, const Job& job, const Part& part,
                        const std::string& platform) {
@@ -60,8 +60,8 @@ std::string who_solves(const State& state, const Job& job, const Part& part,
   return text;
 }
 
-// While a part is being staged, its newest report may be older than its request for a lock, or than
-// the lock. A part that has ended waits for nothing.
+// The state of a part's environment. While a part is being staged, its newest report may be older
+// than its request for a lock, or than the lock. A part that has ended waits for nothing.
 std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
                                                 const Part& part) {
   using Step = EnvironmentReport::Step;
@@ -124,7 +124,7 @@ std::vector<std::string> addresses_of(const Inventory& inventory) {
   return addresses;
 }
 
-// Adds what is known of a part that has ended.
+// Adds the data of a part that has ended.
 void show_ended(const Part& part, bool is_whole, PartView& view) {
   view.state = PartState::finished;
   view.outputs = outputs_of(part, nullptr);
@@ -138,7 +138,7 @@ void show_ended(const Part& part, bool is_whole, PartView& view) {
   if (part.gone()) view.why = part.gone()->why;
 }
 
-// Adds what is known of a part that has not ended: its last report, and what its node said since.
+// Adds the data of a part that has not ended: its last report, and later messages of its node.
 void show_running(const Part& part, const AttemptId& attempt, const NodeWatch* watch, bool is_whole,
                   PartView& view) {
   if (part.report) {

@@ -6,7 +6,7 @@
 
 namespace lockstep::launcher {
 
-// `rank` is the node rank of the part.
+// The view of a part. `rank` is its node rank.
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank,
                       ViewDetail detail);
 

@@ -16,8 +16,8 @@ struct ReuseExplained {
   std::optional<RerunView> rerun;  // why the step ran again; then why_again() is the last line
 };
 
-// `reads` tells whether the caller may read a job. Differences from a job that the caller may not
-// read are left out.
+// Explains the reuse. `reads` tells whether the caller may read a job. Differences from a job that
+// the caller may not read are left out.
 ReuseExplained explain_reuse(const State& state, const Job& job,
                              const std::function<bool(const Job&)>& reads);
 

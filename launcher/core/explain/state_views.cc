@@ -38,7 +38,7 @@ std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   return view;
 }
 
-// When the first rank started; ns = 0: none has started, or no report has the time.
+// The time at which the first rank started; ns = 0: none has started, or no report has the time.
 Instant started_of(const Part& part) {
   if (!part.at_least(PartState::running)) return {};
   if (part.report->started.ns != 0 || !part.report->exit) return part.report->started;
@@ -123,7 +123,7 @@ WaitsForParts progress_of_parts(const Cluster& cluster, const Job& job, const At
   return waits;
 }
 
-// The first part's text that says that its ranks' output cannot be written or sent.
+// The first part's text about output of its ranks that cannot be written or sent.
 Why first_said(const Cluster& cluster, const Attempt& attempt) {
   for (const Part& part : attempt.parts) {
     const NodeWatch* watch = cluster.watches.find(part.node);
@@ -271,7 +271,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
 
 namespace {
 
-// The queue positions of a pool's jobs. All are counted when the first of them is asked for.
+// The queue positions of a pool's jobs. All are counted when the first one is requested.
 class Positions {
  public:
   explicit Positions(const Scheduler& scheduler) : scheduler_(scheduler) {}

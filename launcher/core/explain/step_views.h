@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// In the pipeline's order; empty if the job is not a pipeline.
+// The views of steps in the pipeline's order; empty if the job is not a pipeline.
 std::vector<StepView> step_views(const Cluster& cluster, const Scheduler& scheduler,
                                  const Job& job);
 

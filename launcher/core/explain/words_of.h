@@ -12,14 +12,14 @@
 namespace lockstep::launcher {
 
 enum class WordsOf {
-  // The launcher's own: about state, place, resources and times, with names of nodes, targets and
-  // users.
+  // The launcher's own words: about state, place, resources and times, with names of nodes, targets
+  // and users.
   launcher,
-  job,     // what the job is and did: how it failed, paths, packages and their indexes, steps
-  output,  // what its ranks wrote
+  job,     // words of the job: how it failed, paths, packages and their indexes, steps
+  output,  // words that its ranks wrote
 };
 
-// `reads`: the person may read the job, and not only see it.
+// Whether words are shown. `reads`: the person may read the job, and not only see it.
 constexpr bool is_told(WordsOf of, bool reads) {
   switch (of) {
     case WordsOf::launcher: return true;
@@ -37,7 +37,7 @@ constexpr bool may_name_jobs(WordsOf of) { return of != WordsOf::output; }
 struct LinesFor {
   std::vector<ExplainLine> lines;
 
-  // `instead` is shown to readers who may not see `why`; none: they are shown nothing.
+  // Adds a line. `instead` is shown to readers who may not see `why`; none: they are shown nothing.
   void add(WordsOf of, Why why, Why instead = {}, int indent = 0) {
     if (is_told(of, false)) instead = why;
     if (why || instead) lines.push_back({std::move(why), std::move(instead), indent});

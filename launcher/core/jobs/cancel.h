@@ -5,7 +5,7 @@
 
 namespace lockstep::launcher {
 
-// Null: the job does not exist, and the request was refused.
+// Finds a job; null: it does not exist, and the request was refused.
 const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id);
 
 // Does nothing if the job is already canceled or final.

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxNamedNodes = 4;  // nodes that one reason names
 
-// What the running jobs above this one hold on each node. `first`: the nearest of these jobs that
-// holds a node.
+// The resources that the running jobs above this one hold on each node. `first`: the nearest of
+// these jobs that holds a node.
 struct Held {
   std::map<NodeId, Node::Use> uses;
   const Job* first = nullptr;

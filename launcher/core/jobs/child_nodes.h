@@ -1,6 +1,6 @@
 #pragma once
-// Whether a child asks for nodes that its parent, or a job above that, holds while it runs. If such
-// a parent waits for its child, both wait for ever. Pure.
+// Finds out whether a child asks for nodes that its parent, or a job above that, holds while it
+// runs. If such a parent waits for its child, both wait for ever. Pure.
 
 #include "launcher/core/base/cluster.h"
 

@@ -36,7 +36,7 @@ Status check_limits(const State& state, const Job& parent) {
                   parent.id.value, kMaxGenerations));
 }
 
-// A child may not register data or models: only people choose these names.
+// Checks that a child does not register data or models: only people choose these names.
 Status check_names(const JobSpec& spec) {
   const auto named =
       std::find_if(spec.outputs.begin(), spec.outputs.end(),

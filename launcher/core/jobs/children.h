@@ -19,8 +19,8 @@ bool is_current(const State& state, const AttemptId& attempt);
 // attempt is being ended, the caller may only see and cancel its job and children.
 std::optional<AttemptCaller> caller_of(const State& state, const AttemptId& attempt);
 
-// A child may use a secret only if a variable of its parent names it. Otherwise whoever stole the
-// credential could read all secrets of the owner. Always ok for other callers.
+// Checks secrets. A child may use a secret only if a variable of its parent names it: otherwise a
+// thief of the credential could read all secrets of the owner. Always ok for other callers.
 Status check_secrets(const State& state, const Caller& caller, const std::set<std::string>& names);
 
 // Makes `spec` a child of the caller's job. An owner, project, account or parent in it that differs

@@ -12,7 +12,7 @@
 
 namespace lockstep::launcher {
 
-// Only the reasons about the job's target and nodes.
+// The reasons about the job's target and nodes alone.
 std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 
@@ -21,8 +21,8 @@ std::vector<Refusal> refusals_of_nodes(const Cluster& cluster, const JobSpec& sp
 std::vector<Refusal> refusals_of_steps(const Cluster& cluster, const JobSpec& spec,
                                        const Judging& how);
 
-// The newest checkpoint of the job that `spec` names; nullopt: it names none. An error: that job
-// does not exist, the caller may not read it, or it has saved no checkpoint.
+// The newest checkpoint of the job that `spec` names; nullopt: it names none. Returns an error if
+// that job does not exist, the caller may not read it, or it has saved no checkpoint.
 Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
                                                          const Caller& caller, const JobSpec& spec);
 

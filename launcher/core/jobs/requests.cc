@@ -46,7 +46,8 @@ std::optional<Error> queue_is_full(const Cluster& cluster) {
                                 cluster.state.queue().size()));
 }
 
-// `spec`: with its owner and target filled in. `input.spec`: as the client sent it.
+// The refusals of a job. `spec`: with its owner and target filled in. `input.spec`: as the client
+// sent it.
 std::vector<Refusal> refusals(const Cluster& cluster, const SubmitInput& input, const JobSpec& spec,
                               const Judging& how) {
   if (how.what == Judging::What::all)
@@ -81,7 +82,8 @@ bool wants_high_priority(const JobSpec& spec) {
                                       });
 }
 
-// Only users with the permission may ask for priority high: if all could, it would have no effect.
+// Checks that a user with the permission asks for priority high: if all could, it would have no
+// effect.
 Status check_priority(const Cluster& cluster, const Caller& caller, const JobSpec& spec) {
   if (!wants_high_priority(spec)) return {};
   const auto* attempt = std::get_if<AttemptCaller>(&caller);
@@ -135,7 +137,8 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return take_account(cluster, caller, spec);
 }
 
-// Only people may ask for a rebuild, because it changes what later jobs of the account install.
+// Checks that a person asks for a rebuild, because it changes what later jobs of the account
+// install.
 Status check_rebuild(const SubmitInput& input) {
   const auto* attempt = std::get_if<AttemptCaller>(&input.caller);
   if (attempt == nullptr || !input.rebuild) return {};
@@ -178,8 +181,8 @@ Status check_checkpoints_of_steps(const Cluster& cluster, const Caller& caller,
   return {};
 }
 
-// Answers a submission whose id was used before; false: it is new. A client repeats a submission
-// if the answer was lost, so its job is named again.
+// Answers a submission whose id was used before; false: it is new. A client repeats a submission if
+// the answer was lost, so its job is named again.
 bool is_repeated(Context& core, const SubmitInput& input) {
   const Job* same =
       input.submission.empty() ? nullptr : core.state.job_of_submission(input.submission);

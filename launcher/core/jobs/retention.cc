@@ -14,9 +14,9 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A client that waits for a job's end must be able to ask for its last log lines.
+// The least time: a client that waits for a job's end must be able to ask for its last log lines.
 constexpr Duration kKeptAtLeast = minutes(1);
-// So that an agent that comes late learns why its token is refused.
+// Long enough that a late agent learns why its token is refused.
 constexpr Duration kTokenRemembered = minutes(24 * 60);
 constexpr Duration kNextSlice = milliseconds(10);
 
@@ -91,7 +91,8 @@ void delete_family(Context& core, const JobId& id, const std::string& by) {
 
 // The job that has to be deleted next because of a limit.
 struct Beyond {
-  Instant due = Instant::never();  // when it must be deleted; never(): no job is beyond a limit
+  // the time at which it must be deleted; never(): no job is beyond a limit
+  Instant due = Instant::never();
   EndedJobs::Place place = {};
   Why why = {};
 };
@@ -190,9 +191,9 @@ void delete_named(Context& core, const DeleteInput& input, JobsDeleted& result) 
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
 }
 
-// The ended jobs that a request without names means, as many as may still be deleted at once. The
-// others are counted in `result`. Only the caller's own jobs are meant, unless the caller may
-// delete those of all users.
+// The ended jobs that a request without names selects, as many as may still be deleted at once. The
+// others are counted in `result`. Only the caller's own jobs are selected, unless the caller may
+// delete jobs of all users.
 std::vector<JobId> all_ended(const Context& core, const DeleteInput& input, JobsDeleted& result) {
   std::vector<JobId> old;
   const std::string by = name_of(input.caller);
@@ -212,7 +213,7 @@ std::vector<JobId> all_ended(const Context& core, const DeleteInput& input, Jobs
 void delete_ended(Context& core, const std::vector<JobId>& old, const std::string& by,
                   JobsDeleted& result) {
   for (const JobId& id : old) {
-    const Job* job = core.state.job(id);  // null: it was deleted together with its parent
+    const Job* job = core.state.job(id);  // null: the job was deleted together with its parent
     if (job != nullptr && open_descendant(core.state, *job) != nullptr) {
       Error why = *not_deletable(core.state, id);
       result.kept.push_back({id, why.code, std::move(why.message), project_of(core.state, id)});

@@ -10,7 +10,8 @@ void react(Context& core, const DeleteInput& input);
 
 // Deletes jobs and tokens beyond the limits, and sets when to check again.
 void retain(Context& core);
-// After a start: deletes the jobs of steps whose pipeline had been deleted when the launcher ended.
+// Deletes, after a start, the jobs of steps whose pipeline had been deleted when the launcher
+// ended.
 void delete_left_steps(Context& core);
 // The incarnation for a new job with this name. It is later than those of all deleted jobs with the
 // name.

@@ -27,7 +27,7 @@ std::string without_number(const std::string& name) {
   return name.substr(0, static_cast<std::size_t>(name.rend() - end) - 1);
 }
 
-// The step whose job has this name; null: the pipeline has no such step.
+// The step whose job has this name; null: the pipeline does not have the step.
 const PipelineStep* step_called(const Job& pipeline, const std::string& name) {
   for (const PipelineStep& step : pipeline.spec.pipeline->steps) {
     const std::size_t whole = pipeline.id.value.size() + 1 + step.name.size();

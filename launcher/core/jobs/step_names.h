@@ -19,11 +19,12 @@ JobId base_name_of_step(const std::string& pipeline, const std::string& step);
 // has it.
 JobId name_of_step(const State& state, const Job& pipeline, const std::string& step);
 
-// Already_exists: the name belongs to a step of a known pipeline that is another user's or has not
-// ended.
+// Checks a job's name. already_exists: the name belongs to a step of a known pipeline that is
+// another user's or has not ended.
 std::optional<Error> is_name_of_step(const Cluster& cluster, const JobSpec& spec);
 
-// Already_exists: the job of one of the pipeline's steps would have the name of another user's job.
+// Checks a pipeline's steps. already_exists: the job of a step would have the name of another
+// user's job.
 std::optional<Error> step_name_is_taken(const Cluster& cluster, const JobSpec& spec);
 
 // For a pipeline: one line for each step whose job gets a number because its owner has a job with

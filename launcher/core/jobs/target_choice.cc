@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxNamedCandidates = 8;  // targets that one reason names
 
-// What a node has that the job does not ask for, the most expensive resource first.
+// The resources that a node has and the job does not ask for, the most expensive first.
 struct Spare {
   std::int64_t gpus = 0, cpus = 0, memory = 0;
   friend auto operator<=>(const Spare&, const Spare&) = default;
@@ -32,7 +32,8 @@ struct Spare {
 struct Candidate {
   std::string target;
   bool is_free = false;  // some of its nodes could run the job now
-  double price = 0;  // of one node for an hour; a target without a price counts as free of charge
+  // the price of one node for an hour; a target without a price counts as free of charge
+  double price = 0;
   Spare spare;
   TargetIs is = TargetIs::free;
 

@@ -16,11 +16,11 @@ struct TargetChoice {
   std::string target;
   Why why;  // TargetWasChosen
 };
-// nullopt: there is no choice (the job names a target, or only local has nodes of its own), or no
-// target could run the job. It then belongs to local.
+// Chooses a target. nullopt: there is no choice (the job names a target, or only local has nodes of
+// its own), or no target could run the job. It then belongs to local.
 std::optional<TargetChoice> choose_target(const Cluster& cluster, const JobSpec& spec);
 
-// What the submitter of this job should know: which target was chosen, which settings are not used,
+// The notes for the submitter of this job: which target was chosen, which settings are not used,
 // which jobs of other users it refers to, and which steps have other names than expected.
 std::vector<Why> submission_notes(const Cluster& cluster, const JobSpec& spec);
 

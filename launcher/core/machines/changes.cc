@@ -30,14 +30,14 @@ bool needs_a_person(MachineFault fault) {
   return false;
 }
 
-// True if the failure changes what is known. A machine that leaves is removed whatever its last
-// `create` did; only whether something was installed on it matters.
+// Whether the failure is news. A machine that leaves is removed whatever its last `create` did;
+// only an installation on it matters.
 bool is_news(const Machine& machine, const Machine::Failure& failure) {
   if (!machine.is_leaving() || failure.removing) return true;
   return !machine.reached && is_before_install(failure.step);
 }
 
-// True if `create` tells the agent of a joined machine where the launcher is now (decision 068).
+// Whether `create` tells the agent of a joined machine the launcher's address (decision 068).
 bool tells_agents(NodeSource source) {
   switch (source) {
     case NodeSource::ssh:
@@ -72,8 +72,8 @@ void fail_machine(Context& core, const std::string& target, const std::string& n
   // Failures at the same moment count as one.
   const int before = compute.failures - (compute.not_before > core.now ? 1 : 0);
   const int failures = is_of_target ? before : machine->failures();
-  // The failure of one ssh host says nothing about other hosts. The failure of one made machine
-  // says that the next would fail too.
+  // The failure of one ssh host does not concern other hosts. If one made machine fails, the next
+  // would fail too.
   const bool is_of_host = is_of_target && compute.spec.source == NodeSource::ssh;
   const Duration wait = needs_a_person(failure.fault) && !is_of_host ? kLongestMachineBackoff
                                                                      : backoff_after(failures);

@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 class NewNames {
  public:
-  // `shapes` are those of the waiting jobs. All arguments must outlive this object.
+  // `shapes`: the shapes of the waiting jobs. All arguments must outlive this object.
   NewNames(const std::string& target, const Compute& compute, const std::set<Shape>& shapes)
       : target_(target), compute_(compute), shapes_(shapes), last_(compute.last_machine) {}
 

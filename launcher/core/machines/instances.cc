@@ -97,7 +97,7 @@ struct Asked {
   }
   std::string name() const { return name_of(input.caller); }
 
-  // Null: there is no such instance, and the request was refused.
+  // Finds an instance; null: it does not exist, and the request was refused.
   const Compute* instance_called(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr && name != kLocalCompute) {
@@ -125,7 +125,7 @@ struct Asked {
     return nodes;
   }
 
-  // False: jobs run there, and the request was refused for that.
+  // Checks that no jobs run on the instance. False: some do, and the request was refused for that.
   bool clear(const std::string& target, bool force, const char* verb) const {
     const std::vector<const Node*> busy = busy_nodes(target);
     if (busy.empty()) return true;

@@ -16,8 +16,8 @@ void react(Context& core, const InstanceInput& input);
 // instance.
 void advance_instance(Context& core, const std::string& target);
 
-// When advance_instance() would decide differently because of the time alone; never() if it would
-// not.
+// The time at which advance_instance() would decide differently because of the time alone; never()
+// if it would not.
 Instant next_instance_change(const Context& core, const std::string& target);
 
 InstanceView instance_view(const Context& core, const std::string& target);

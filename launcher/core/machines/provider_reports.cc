@@ -16,8 +16,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// When a provider has accepted a machine and not made it yet, `create` is called again after at
-// most this time.
+// The time after which `create` is called again at the latest, when a provider has accepted a
+// machine and not made it yet.
 constexpr Duration kAskAgain = seconds(10);
 constexpr std::size_t kMaxFoundBeside = 20;  // machines taken from one list, beyond max_instances
 constexpr std::size_t kMaxMachineNameBytes = 63;  // the machine's name becomes the name of its node
@@ -53,8 +53,8 @@ void take_running(Context& core, const std::string& target, const ProviderEvent&
   ++revival.attempts;
 }
 
-// The call has its result for this machine: another call may begin for it while this one continues
-// for others.
+// Releases a machine whose result the call has: another call may begin for it while this one
+// continues for others.
 void release(Context& core, const MachineCalls::Call& call, const std::string& name) {
   if (MachineRecord* record = core.machines.find(call.target, name)) record->work.reset();
   // A machine that is made later joins with the token that it already has.
@@ -76,7 +76,7 @@ void wait_for(Context& core, const std::string& target, const ProviderEvent& eve
   core.scheduler.topology_changed(target);
 }
 
-// True if the name may be used as a node's name and as an argument of later calls. A provider's
+// Whether the name may be used as a node's name and as an argument of later calls. A provider's
 // list is not trusted.
 bool is_machine_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxMachineNameBytes && name[0] != '-' && name[0] != '.' &&
@@ -93,7 +93,7 @@ void take_listed(const Context& core, MachineCalls::Call& call, const ProviderEv
                         event.kind == ProviderEvent::Kind::pending ||
                         event.kind == ProviderEvent::Kind::error;
   const Compute* compute = core.state.computes().find(call.target);
-  // An error with the target's own name says that the provider could not list at all.
+  // An error with the target's own name means that the provider could not list at all.
   const bool is_of_call = event.kind == ProviderEvent::Kind::error && event.machine == call.target;
   if (!is_there || is_of_call || compute == nullptr || !is_machine_name(event.machine)) return;
   const auto most = static_cast<std::size_t>(most_machines(compute->spec)) + kMaxFoundBeside;

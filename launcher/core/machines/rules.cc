@@ -77,7 +77,7 @@ class TargetRules {
                                 compute.leaving && compute.leaving->force});
   }
 
-  // A machine whose agent does not join in time counts as failed.
+  // Marks a machine as failed whose agent does not join in time.
   void give_up_waiting(const Compute& compute) {
     std::vector<std::string> late;
     for (const auto& [name, machine] : compute.machines)
@@ -161,7 +161,7 @@ class TargetRules {
     begin(std::move(remove));
   }
 
-  // When the next call for the machine may begin.
+  // The time at which the next call for the machine may begin.
   Instant due_at(const std::string& name, const Machine& machine) const {
     const auto& waiting = record_of(name).waiting;
     const bool is_waiting = waiting && !machine.is_leaving();
@@ -201,7 +201,7 @@ class TargetRules {
     core_.act(std::move(call));
   }
 
-  // The rules are applied again when the first back-off is over.
+  // Arms the timer: the rules are applied again when the first back-off is over.
   void arm_timer(const Compute& compute) {
     Instant due = Instant::never();
     for (const auto& [name, machine] : compute.machines) {

@@ -19,9 +19,9 @@
 namespace lockstep::launcher {
 namespace {
 
-// How many machines the target has, by what they can do for waiting jobs.
+// The number of machines of the target, by their use for waiting jobs.
 struct Supply {
-  int total = 0;  // including those that leave
+  int total = 0;  // all machines, including those that leave
   int leaving = 0;
   int busy = 0;      // machines that hold parts
   int unusable = 0;  // machines whose node takes no work
@@ -33,7 +33,7 @@ struct Supply {
   int staying() const { return total - leaving; }
 };
 
-// True if the node will soon be heard or LOST. After a restart of the launcher this holds for all
+// Whether the node will soon report or be LOST. After a restart of the launcher this holds for all
 // nodes.
 bool is_expected(const Cluster& cluster, const Node& node) {
   if (node.lost || node.drain || node.notice) return false;
@@ -125,7 +125,7 @@ class Packer {
   std::vector<Room> rooms_;
 };
 
-// A compute instance that is on is a cluster of exactly one machine.
+// The scale of a target. A compute instance that is on is a cluster of exactly one machine.
 Scale scale_of(const Compute& compute) {
   if (!compute.instance) return compute.spec.scale;
   return {compute.spec.scale.tier, 1, 1, compute.spec.scale.idle_time};
@@ -140,7 +140,7 @@ struct Need {
   int machines = 0;
   std::size_t jobs = 0;
   JobId first;             // the first job that needs machines
-  std::set<Shape> shapes;  // of these jobs; at most kMostShapes
+  std::set<Shape> shapes;  // the shapes of these jobs; at most kMostShapes
 };
 constexpr std::size_t kMostShapes = 32;
 
@@ -150,7 +150,7 @@ Need need_of(const Context& core, const std::string& target, const Compute& comp
   Packer packer(core.samples.of(target), most);
   if (most <= 0) return need;
   const Cluster cluster = core.cluster();
-  std::map<std::string, Demand> of_users;  // what their earlier jobs need
+  std::map<std::string, Demand> of_users;  // the machines that earlier jobs of each user need
   LabelledHosts labelled(core.state, compute);
   const bool machines_end = lifetime_of_new(compute).has_value();
   core.scheduler.visit(target, [&](const Job& job) {
@@ -212,7 +212,7 @@ class Scaler {
     return most_machines(compute_.spec) - supply.busy - supply.unusable - supply.leaving;
   }
 
-  // Idle machines on which no waiting job can run, because they were made with other settings.
+  // The idle machines on which no waiting job can run, because they were made with other settings.
   std::vector<std::string> useless_for(const Need& need, const Supply& supply) const {
     std::vector<std::string> useless;
     if (need.shapes.empty() || need.shapes.size() == kMostShapes) return useless;

@@ -18,7 +18,8 @@ void scale(Context& core, const std::string& target);
 // True if queued jobs could use a machine of the target.
 bool has_demand(const Context& core, const std::string& target);
 
-// When scale() would decide differently because of the time alone; never() if it would not.
+// The time at which scale() would decide differently because of the time alone; never() if it would
+// not.
 Instant next_scaling(const Context& core, const std::string& target);
 
 ScalingView scaling_view(const Context& core, const std::string& target);

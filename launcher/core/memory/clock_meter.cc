@@ -8,7 +8,7 @@ namespace {
 
 constexpr Duration kLongestDelay = seconds(30);
 constexpr Duration kLongestPause = minutes(2);  // between an acknowledgement and a heartbeat
-// Of two clocks, between the oldest and the newest sample.
+// The drift of two clocks between the oldest and the newest sample.
 constexpr Duration kDriftOfSamples = milliseconds(2);
 
 }  // namespace

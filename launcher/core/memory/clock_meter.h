@@ -15,15 +15,15 @@ namespace lockstep::launcher {
 
 class ClockMeter {
  public:
-  // `now`: when the heartbeat was received. A heartbeat without these times, or with impossible
-  // ones, is ignored.
+  // Adds a measurement. `now`: when the heartbeat was received. A heartbeat without these times, or
+  // with impossible ones, is ignored.
   void add(const Heartbeat& beat, Instant now);
   std::optional<ClockOffset> offset() const;  // nullopt: not measured yet
 
  private:
   static constexpr std::size_t kSamples = 16;
 
-  std::array<ClockOffset, kSamples> samples_;  // a ring
+  std::array<ClockOffset, kSamples> samples_;  // the samples, as a ring
   std::size_t count_ = 0, next_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is in progress at the end of jobs beside their state: cancels that came too late, and
+// The work in progress at the end of jobs beside their state: cancels that came too late, and
 // requests to the shell to merge and write outputs. Starts empty in each launcher process, which
 // then asks the shell again.
 
@@ -23,13 +23,13 @@ class Endings {
     return known != jobs_.end() && known->second.is_canceled;
   }
 
-  // False: the shell was asked already.
+  // Begins a merge. False: the shell was asked already.
   bool begin_merge(const JobId& job) { return !std::exchange(jobs_[job].is_merging, true); }
   void end_merge(const JobId& job) {
     change(job, [](Ending& one) { one.is_merging = false; });
   }
 
-  // False: the shell was asked already.
+  // Begins a write. False: the shell was asked already.
   bool begin_write(const JobId& job, const std::string& output) {
     return jobs_[job].writing.insert(output).second;
   }
@@ -37,7 +37,7 @@ class Endings {
     change(job, [&](Ending& one) { one.writing.erase(output); });
   }
 
-  // The job is final, but its outputs may still be being written.
+  // Marks a job as final; its outputs may still be being written.
   void finish(const JobId& job) {
     change(job, [](Ending& one) { one.is_canceled = one.is_merging = false; });
   }

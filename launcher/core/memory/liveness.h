@@ -27,7 +27,7 @@ class PolledClock {
  public:
   explicit PolledClock(Duration poll_interval) : interval_(poll_interval) {}
 
-  // `now` never goes back. Returns the polled time.
+  // Moves on to `now`, which never goes back. Returns the polled time.
   Instant advance(Instant now);
   Instant polled() const { return last_ - stalled_; }
   Instant last() const { return last_; }
@@ -77,7 +77,7 @@ struct NodeWatch {
   // Outputs of running parts, without checkpoints, as the node reported them last.
   struct SoFar {
     std::vector<CollectedOutput> outputs;
-    Instant kept = {};  // when the outputs last became a fact
+    Instant kept = {};  // the time at which the outputs last became a fact
   };
   std::map<AttemptId, SoFar> so_far;
   std::map<AttemptId, std::vector<Why>> limits;     // the limits that running parts reached
@@ -87,36 +87,37 @@ struct NodeWatch {
     SettingOverrides others;
   };
   std::map<AttemptId, Settings> settings;  // the settings of the ranks of running parts
-  // For gangs whose node rank 0 is this node: the current findings about their ranks. See
+  // The current findings about the ranks of gangs whose node rank 0 is this node. See
   // attempts/gang_findings.h.
   struct Findings {
     FoundList found;
-    Instant began;  // when the first findings came since the launcher's start
+    Instant began;  // the time of the first findings since the launcher's start
     int facts = 0;  // the number of facts since `began`
   };
   std::map<AttemptId, Findings> findings;
   struct Refused {
     std::uint64_t episode = 0;
-    Instant since;  // polled time
+    Instant since;  // in polled time
   };
-  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs: logs refused for lack of space
+  std::map<AttemptId, Refused> logs_refused;  // for canceled jobs: logs refused for lack of space
   // Why the launcher refused logs of these parts the last time, and when that was.
   struct LogsWait {
     std::string why;
     Instant at;    // the time of the last refusal
-    Instant told;  // when an event last reported it
+    Instant told;  // the time at which an event last reported it
   };
   std::map<AttemptId, LogsWait> logs_wait;
-  std::map<AttemptId, Instant> outputs_refused;  // when an event last reported the refusal
+  // the time at which an event last reported the refusal
+  std::map<AttemptId, Instant> outputs_refused;
   std::uint64_t sent_revision = 0;
   Why low_disk;  // why the agent takes no new parts because of its disk; none: it takes parts
-  Duration clock_ahead{0};  // its clock minus ours, according to its last heartbeat
-  ClockMeter clock;         // the same, measured over several heartbeats
+  Duration clock_ahead{0};  // the node's clock minus ours, according to its last heartbeat
+  ClockMeter clock;         // the same difference, measured over several heartbeats
   std::string unread;       // why its last message could not be decoded; "": it was decoded
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
-// A node sends refused logs again within a few seconds. If no refusal comes for this long, the logs
-// were accepted.
+// The time without a refusal after which logs count as accepted: a node sends refused logs again
+// within a few seconds.
 inline constexpr Duration kLogsWaitKnown = seconds(15);
 
 class NodeWatches {
@@ -159,8 +160,8 @@ class NodeWatches {
     return watch == nullptr ? Liveness::unknown : watch->liveness;
   }
 
-  // What the node lacks compared with its target's size; null: nothing (size_check.h). Cheap,
-  // because placement calls it for every node.
+  // The resource that the node lacks compared with its target's size; null: none (size_check.h).
+  // Cheap, because placement calls it for every node.
   const Why* shortfall_of(NodeId node) const {
     if (shortfalls_.empty()) return nullptr;
     const auto it = shortfalls_.find(node);

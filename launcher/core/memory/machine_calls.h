@@ -29,7 +29,7 @@ struct MachineRecord {
     Why why;
     Instant not_before;
   };
-  // When an agent on a LOST node may be started again.
+  // The time at which an agent on a LOST node may be started again.
   struct Revival {
     int attempts = 0;
     Instant not_before;
@@ -48,7 +48,7 @@ struct MachineCalls {
   struct Call {
     std::string target;
     ProviderVerb verb = ProviderVerb::create;
-    std::set<std::string> open;  // its machines that have no result yet
+    std::set<std::string> open;  // the machines that have no result yet
     std::set<std::string> machines;
     bool is_stopping = false;
   };
@@ -72,13 +72,13 @@ struct MachineCalls {
     const auto record = found->second.machines.find(machine);
     return record == found->second.machines.end() ? nullptr : &record->second;
   }
-  // For reading: an empty record if there is none.
+  // The record of a machine for reading: an empty one if there is none.
   const MachineRecord& of(const std::string& target, const std::string& machine) const {
     static const MachineRecord kNothing{};
     const MachineRecord* found = const_cast<MachineCalls*>(this)->find(target, machine);
     return found == nullptr ? kNothing : *found;
   }
-  // For writing: makes the record if there is none. The machine must exist.
+  // The record of a machine for writing; made if there is none. The machine must exist.
   MachineRecord& record(const std::string& target, const std::string& machine) {
     return targets[target].machines[machine];
   }

@@ -16,7 +16,8 @@
 
 namespace lockstep::launcher {
 
-// Root of a machine can forge its inventory, so one machine alone decides nothing for long.
+// What machines reported. Root of a machine can forge its inventory, so one machine alone decides
+// nothing for long.
 class MachineSamples {
  public:
   // The median machine by size of the last kMostSamples, to predict the next one. Of two in the
@@ -24,16 +25,16 @@ class MachineSamples {
   // none is known.
   const Inventory* of(const std::string& target) const;
   void learn(const std::string& target, const std::string& machine, const Inventory& inventory);
-  // A job could not run as the account on this machine.
+  // Notes that a job could not run as the account on this machine.
   void lacks(const std::string& target, const std::string& machine, const std::string& account,
              const Why& why, Instant now);
-  // Why jobs cannot run as the account on the target's machines; null: fewer than two machines said
-  // so, or so long ago that the account may have been created since.
+  // Why jobs cannot run as the account on the target's machines; null: fewer than two machines
+  // reported that, or so long ago that the account may have been created since.
   const Why* why_lacking(const std::string& target, const std::string& account, Instant now) const;
   // The first account that the target's machines lack, with the reason.
   std::optional<std::pair<std::string, Why>> lacking(const std::string& target, Instant now) const;
   void forget_accounts(const std::string& target) { lacking_accounts_.erase(target); }
-  // The machine's node was revoked.
+  // Removes the entries of a machine whose node was revoked.
   void forget(const std::string& target, const std::string& machine);
   void forget(const std::string& target) {
     inventories_.erase(target);
@@ -48,7 +49,7 @@ class MachineSamples {
   };
   static bool counts(const Lacking& lacking, Instant now);
   std::map<std::string, std::vector<std::pair<std::string, Inventory>>> inventories_;  // by target
-  std::map<std::string, std::map<std::string, Lacking>> lacking_accounts_;  // target, account
+  std::map<std::string, std::map<std::string, Lacking>> lacking_accounts_;  // by target and account
 };
 inline constexpr std::size_t kMostSamples = 9;
 // Long enough for a second machine to be made and to report the same.

@@ -8,7 +8,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The message is from a replaced session: either it was delayed, or the session is that of a clone.
+// Handles a message of a replaced session: either it was delayed, or the session is a clone's.
 Speaker replaced(NodeWatch& watch, SessionId session, Instant polled, Duration clone_after) {
   if (watch.stale_talk.size() >= kMaxStaleSessions && watch.stale_talk.count(session) == 0)
     watch.stale_talk.clear();

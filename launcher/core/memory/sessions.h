@@ -24,8 +24,8 @@ enum class Speaker {
 Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant polled,
                  Duration clone_after);
 inline constexpr int kCloneMessages = 3;
-// The same for a SessionOpen. An unknown session is stale if it has the accepted boot and an
-// earlier agent start (session_id): its message was delayed while a newer session was accepted.
+// Classifies a SessionOpen. An unknown session is stale if it has the accepted boot and an earlier
+// agent start (session_id): its message was delayed while a newer session was accepted.
 Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& open, Instant polled,
                       Duration clone_after);
 

@@ -18,9 +18,9 @@ struct TimerKey {
   enum class Kind { node, prepare, logs, shutdown, retry, machines, merge, write };
   Kind kind = Kind::node;
   NodeId node;  // for the kinds node and logs
-  // For the kinds prepare and logs; for retry, merge and write only its job is set.
+  // Set for the kinds prepare and logs; for retry, merge and write only its job is set.
   AttemptId attempt;
-  std::string target = {};  // for the kind machines
+  std::string target = {};  // set for the kind machines
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 

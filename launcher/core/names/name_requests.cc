@@ -107,7 +107,7 @@ std::optional<Error> over_limit(const Cluster& cluster, const QuotaHolder& holde
 struct Texts {
   std::string description;
   std::map<std::string, std::string> tags;
-  std::string by;  // who registered it
+  std::string by;  // the user who registered it
   std::int64_t bytes() const {
     std::size_t bytes = description.size();
     for (const auto& [key, value] : tags) bytes += key.size() + value.size();

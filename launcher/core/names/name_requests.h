@@ -1,6 +1,6 @@
 #pragma once
-// Who may register a version under a name of environments, data, models or components, and
-// reactions to requests that share a name, and that annotate and delete versions.
+// Decides who may register a version under a name of environments, data, models or components, and
+// handles requests that share a name, and that annotate and delete versions.
 
 #include "launcher/core/base/context.h"
 
@@ -10,8 +10,8 @@ void react(Context& core, const ShareNameInput& input);
 void react(Context& core, const DeleteVersionsInput& input);
 void react(Context& core, const AnnotateVersionInput& input);
 
-// False: the name has no such version, and the request was refused. `version` "": the name needs at
-// least one version.
+// Checks that a name has a version. False: it has not, and the request was refused. `version` "":
+// the name needs at least one version.
 bool expect_version(Context& core, const ReplyTo& reply, const NameKey& key,
                     const std::string& version);
 

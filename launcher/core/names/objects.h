@@ -17,11 +17,11 @@ Object object_of(const NameKey& key, const OwnedName& name);
 bool may_see(const Principals& principals, const Caller& caller, const AssetName& name);
 bool may_see(const Principals& principals, const Caller& caller, const EnvironmentVersion& version);
 
-// Null: the name does not exist, or the caller may not see it.
+// Finds an asset; null: the name does not exist, or the caller may not see it.
 const AssetName* seen_asset(const State& state, const Caller& caller, AssetKind kind,
                             const std::string& name);
 
-// Null: the name has no owner, or the caller may not see it.
+// Finds a name; null: it has no owner, or the caller may not see it.
 const OwnedName* seen_name(const State& state, const Caller& caller, const NameKey& key);
 
 // True if the caller may see a name that has a version with this tree.
@@ -36,19 +36,20 @@ bool sees_context(const State& state, const Caller& caller, const Digest& tree);
 std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted);
 
-// not_found, with the nearest name that the caller may see.
+// The not_found error, with the nearest name that the caller may see.
 Error no_such_asset(const State& state, const Caller& caller, AssetKind kind,
                     const std::string& name);
 
-// not_found, with the existing versions of the name.
+// The not_found error, with the existing versions of the name.
 Error no_such_version(const AssetName& known, const std::string& version);
 
-// Null: the name does not exist or the caller may not manage it, and the request was refused.
+// Finds a name to change; null: it does not exist or the caller may not manage it, and the request
+// was refused.
 const OwnedName* name_to_manage(Context& core, const ReplyTo& reply, const Caller& caller,
                                 const NameKey& key);
 
-// What the registration of a version under a name needs to be allowed. A name that the caller may
-// not see is treated as a new one here; why_not_registered() then says that it is taken.
+// The rights that a registration of a version under a name needs. A name that the caller may not
+// see is treated as a new one here; why_not_registered() then says that it is taken.
 struct NameClaim {
   Permission permission = Permission::create_names;
   Object object;

@@ -18,7 +18,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxVersionBytes = 64;  // of an agent, as it reports it
+constexpr std::size_t kMaxVersionBytes = 64;  // of an agent's version, as the agent reports it
 
 // The node with this key, if the message claims to be from that node; null: it does not.
 const Node* known_speaker(Context& core, const PublicKey& key, NodeId claimed, SessionId session) {
@@ -68,7 +68,7 @@ void ask_of_leftovers(Context& core, NodeId node, const PublicKey& key) {
 // Gives up the parts that a full report, or a new boot, proves to have stopped. It proves nothing
 // about a part that was assigned after the report was written: the node gets that part again. A
 // copy from a known session may be late, so the revision in it is compared. A new session begins
-// after everything that its node said before.
+// after all earlier messages of its node.
 void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   std::set<AttemptId> listed;
   for (const PartReport& report : open.parts) {
@@ -164,7 +164,8 @@ void react(Context& core, const SessionInput& input) {
     case Speaker::cloned: refuse_both(core, *node, input.key, open.session); return;
     case Speaker::stale: return;
     case Speaker::live:
-      // This is a duplicate or late copy: a part that it lacks may have begun after it was written.
+      // The message is a duplicate or late copy: a part that it lacks may have begun after it was
+      // written.
       for (const PartReport& report : open.parts) take_report(core, node->id, report, false);
       take_network(core, *node, open);
       if (watch.question != 0 && open.answers == watch.question) {
@@ -218,8 +219,9 @@ void react(Context& core, const HeartbeatInput& input) {
   core.pending.touched_nodes.insert(node->id);
 }
 
-// The acknowledged revision may include facts that are not durable yet. A node renews leases only
-// for a revision that it has applied, so it cannot renew a lease that these facts end.
+// Takes a heartbeat. The acknowledged revision may include facts that are not durable yet. A node
+// renews leases only for a revision that it has applied, so it cannot renew a lease that these
+// facts end.
 Heard hear(Context& core, Instant now, const HeartbeatInput& input) {
   const Heartbeat& beat = input.beat;
   const Node* node = core.state.node_with_key(input.key);

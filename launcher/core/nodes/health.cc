@@ -95,7 +95,7 @@ void fence(Context& core, NodeId id, const Why& why) {
       core.emit(
           PartGone{attempt_id, id, Cause::node_lost, why, fence_of(core.cluster(), attempt, part)});
     else if (attempt.ended)
-      core.emit(PartReleased{attempt_id, id, true});  // its logs are given up
+      core.emit(PartReleased{attempt_id, id, true});  // the part's logs are given up
   }
 }
 

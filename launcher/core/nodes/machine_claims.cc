@@ -19,8 +19,8 @@ MachineRef ref_of(const MachinePart& machine) {
   return {machine.id.substr(0, machine.id.find(':')), machine.machine_id};
 }
 
-// When the node first claimed the machine. A machine's id begins with the id of its host; a claim
-// that contradicts the node's inventory comes last.
+// The time at which the node first claimed the machine. A machine's id begins with the id of its
+// host; a claim that contradicts the node's inventory comes last.
 std::pair<Instant, NodeId> claim_of(const Context& core, const Node& node) {
   const std::string& host = node.inventory.host_id;
   const bool agrees =

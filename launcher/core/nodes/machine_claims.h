@@ -1,7 +1,7 @@
 #pragma once
-// Compares what the nodes of one machine claim to have of it: whether an agent may join beside
-// them, and whether the offer of a node exceeds what the earlier ones leave. The node that claimed
-// the machine first has precedence. docs/decisions/068.
+// Compares the claims of one machine's nodes: whether an agent may join beside them, and whether
+// the offer of a node exceeds the rest that the earlier ones leave. The node that claimed the
+// machine first has precedence. docs/decisions/068.
 
 #include "common/domain/why/why.h"
 #include "launcher/core/base/context.h"

@@ -64,8 +64,8 @@ bool must_wait(const CoreConfig& config, Approval approval) {
 
 }  // namespace
 
-// Running parts count as lost. The results of ended parts without a verdict are ignored, because
-// the node may have made them up.
+// Gives up a node's parts. Running ones count as lost. The results of ended parts without a verdict
+// are ignored, because the node may have made them up.
 void give_up_parts(Context& core, const Node& node, const Why& why) {
   const NodeId id = node.id;
   const std::map<AttemptId, int> parts = node.parts;
@@ -82,8 +82,8 @@ void give_up_parts(Context& core, const Node& node, const Why& why) {
 
 namespace {
 
-// The node's labels, if they must be kept. Labels belong to the machine; those of a provider's
-// machine are kept with its target.
+// The node's labels, if they must be kept. Labels belong to the machine; a provider's machine has
+// them with its target.
 NodeLabels labels_to_keep(const Node& node) {
   const bool is_known = node.machine.empty() && !node.machine_id.empty();
   return is_known ? node.labels : NodeLabels();
@@ -186,7 +186,8 @@ void answer_without_node(Context& core, const RemoveNodeInput& input) {
       fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
 }
 
-// Removes at once what a revoked node holds: its machine, its parts, and the locks that it solved.
+// Removes at once everything of a revoked node: its machine, its parts, and the locks that it
+// solved.
 void revoke(Context& core, const Node& node, const std::string& by) {
   if (!node.machine.empty()) dismiss_machine(core, node, by);
   give_up_parts(core, node, NodeRevoked{by});
@@ -287,8 +288,9 @@ void react(Context& core, const RevokeTokenInput& input) {
 
 namespace {
 
-// False: the request was refused. If the machine had a node before, that node is removed: the
-// agent's home was lost, so none of its parts can run.
+// Whether an agent may join as the node of its machine. False: the request was refused. If the
+// machine had a node before, that node is removed: the agent's home was lost, so none of its parts
+// can run.
 bool may_join_as_machine(Context& core, const JoinInput& input, const Token& grant) {
   const Machine* machine = core.state.computes().find_machine(grant.pool, grant.machine);
   if (machine == nullptr || machine->is_leaving()) {

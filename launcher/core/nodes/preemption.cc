@@ -11,10 +11,10 @@ namespace lockstep::launcher {
 
 namespace {
 
-// How much of the remaining time is reserved for collecting what the ranks leave.
+// The most of the remaining time that is reserved for collecting outputs.
 constexpr Duration kMostForCollecting = seconds(10);
-// A second notice counts only if it comes sooner by more than this; smaller differences come from
-// the time of messages.
+// The least difference by which a second notice must be sooner to count; smaller differences come
+// from the time of messages.
 constexpr Duration kSooner = seconds(2);
 
 Duration grace_within(const CoreConfig& config, const JobSpec& spec, Duration left) {
@@ -34,7 +34,7 @@ ExitReport preempted_on(const State& state, const Node& node, Instant now) {
   return report;
 }
 
-// Every runner treats `superseded` as a stop with a grace time. Runners of older versions know no
+// Stops attempts with a grace time, by the reason `superseded`. Runners of older versions know no
 // other such reason.
 void stop_attempts(Context& core, const Node& node) {
   const std::map<AttemptId, int> parts = node.parts;

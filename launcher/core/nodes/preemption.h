@@ -8,8 +8,8 @@
 
 namespace lockstep::launcher {
 
-// Must be called for each message with a notice; repeated notices change nothing. `left`: the time
-// until the machine is taken away.
+// Handles a notice; called for each message with one. Repeated notices change nothing. `left`: the
+// time until the machine is taken away.
 void take_notice(Context& core, NodeId node, Duration left, const Why& why);
 void take_notice(Context& core, NodeId node, const PreemptionNotice& notice);
 

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 // Records the machine that the node's agent names. It is not stored: each session names it again.
 void note_machine(Context& core, NodeId node, const MachinePart& machine);
-// Must be called after the node's inventory has changed, or the node was added or removed.
+// Tells that the node's inventory has changed, or that the node was added or removed.
 void machine_changed(Context& core, NodeId node);
 
 }  // namespace lockstep::launcher

@@ -13,7 +13,8 @@ namespace lockstep::launcher {
 // The share of a machine's memory that its system may keep for itself.
 inline constexpr double kMemoryTolerance = 0.1;
 
-// Which resource of the size the node has less of; none: it has everything that the size promises.
+// The resource of the size of which the node has less; none: it has everything that the size
+// promises.
 Why shortfall(const Inventory& inventory, const Size& size);
 
 // Checks again: one node, all nodes of a target, or all nodes of the targets of this size.

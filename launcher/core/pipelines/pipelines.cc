@@ -144,10 +144,10 @@ std::variant<JobSpec, Why> job_of_step(const Cluster& cluster, const Job& job,
   return spec;
 }
 
-// A completed job with the same content whose outputs the step may use; null: there is none.
-// Whoever has the credential of an attempt, such as root of its node, can write the outputs of the
-// jobs that it submits. So these outputs are used only within the attempt's own family, and never
-// by a job that a person submits.
+// A completed job with the same content whose outputs the step may use; null: there is none. The
+// holder of an attempt's credential, such as root of its node, can write the outputs of the jobs
+// that it submits. So these outputs are used only within the attempt's own family, and never by a
+// job that a person submits.
 const Job* to_reuse(const State& state, const Job& pipeline, const PipelineStep& step,
                     const JobSpec& spec) {
   const bool may = step.reuse && !gives_artifacts(*pipeline.spec.pipeline, step.name);

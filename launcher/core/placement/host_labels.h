@@ -17,8 +17,8 @@ bool would_have(const Compute& compute, const std::string& machine, const NodeLa
 // of them.
 bool is_suited(const Compute& compute, const SshHost& host, const Shape& shape);
 
-// How many suitable hosts an ssh target has: in all; those that hold no part of a job; and those
-// without a node, because they are not attached yet.
+// The numbers of suitable hosts of an ssh target: in all; those that hold no part of a job; and
+// those without a node, because they are not attached yet.
 struct SuitedHosts {
   int all = 0, open = 0, without_node = 0;
 };
@@ -29,7 +29,8 @@ SuitedHosts suited_hosts(const State& state, const Compute& compute, const Shape
 class LabelledHosts {
  public:
   LabelledHosts(const State& state, const Compute& compute) : state_(state), compute_(compute) {}
-  // False: earlier jobs need all such hosts. Always true for a job that asks for no label.
+  // Takes a host. False: earlier jobs need all such hosts. Always true for a job that asks for no
+  // label.
   bool take(const Shape& shape);
 
  private:

@@ -17,7 +17,8 @@ namespace {
 // The longest time that a target's first nodes take to join.
 constexpr Duration kToJoin = minutes(2);
 
-// False for a pool without nodes, and while its first nodes start: what it will have is unknown.
+// Whether a pool's nodes are known. False for a pool without nodes, and while its first nodes
+// start.
 bool is_complete(const Cluster& cluster, const std::string& pool) {
   const PoolNodes nodes = cluster.state.nodes_of(pool);
   if (nodes.size() == 0) return false;
@@ -48,7 +49,7 @@ bool is_chosen(const State& state, const Node& node, const Shape& shape) {
 
 struct Count {
   int all = 0;
-  int fitting = 0;  // nodes that fit, in the network that has most of them
+  int fitting = 0;  // the nodes that fit, in the network that has most of them
   bool lacks_label = false, is_small = false, lacks_engine = false, lacks_rdma = false;
   bool is_shared = false, lacks_account = false;
   Shortage shortage;  // set if is_small
@@ -111,7 +112,7 @@ NodesNeverFit never_fit(const Cluster& cluster, const std::string& pool, const S
   return reason;
 }
 
-// What those nodes of target local have that have reported.
+// The resources of the nodes of target local that have reported.
 struct Local {
   int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::optional<NodePassedOver> example;

@@ -13,11 +13,11 @@
 
 namespace lockstep::launcher {
 
-// NobodyJoins, or NodesNeverFit with what would change that, for a request that the pool's nodes
-// cannot take now. None: waiting may help.
+// Returns NobodyJoins, or NodesNeverFit with what would change that, for a request that the pool's
+// nodes cannot take now. None: waiting may help.
 Why in_vain(const Cluster& cluster, const std::string& pool, const Shape& shape);
 
-// The same for target local while the number of its nodes is fixed, even before all of them have
+// The error for target local while the number of its nodes is fixed, even before all of them have
 // joined: unsatisfiable. LOST nodes do not count.
 std::optional<Error> beyond_fixed_nodes(const Cluster& cluster, const Shape& shape);
 

@@ -9,7 +9,7 @@
 
 namespace lockstep::launcher {
 
-// Null: the target is not a compute instance, or is being deleted.
+// Finds an instance; null: the target is not a compute instance, or is being deleted.
 const Compute* instance_of(const State& state, const std::string& target);
 
 struct Firing {

@@ -37,8 +37,8 @@ const char* setting_of_lifetime(NodeSource source) {
   return nullptr;
 }
 
-// A positive whole number of seconds; nullopt: the text is something else, which the provider will
-// refuse.
+// Reads a positive whole number of seconds; nullopt: the text is something else, which the provider
+// will refuse.
 std::optional<Duration> whole_seconds(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{10} * 366 * 86'400;
   std::int64_t number = 0;
@@ -48,8 +48,8 @@ std::optional<Duration> whole_seconds(const std::string& text) {
   return is_good ? std::optional<Duration>(seconds(number)) : std::nullopt;
 }
 
-// True if the machine's agent joined only a short time ago. A job that may run for nearly the whole
-// life of a machine accepts such a one: joining takes some time, and the next machine would not
+// Whether the machine's agent joined only a short time ago. A job that may run for nearly the whole
+// life of a machine accepts such a machine: joining takes some time, and the next machine would not
 // have more left.
 bool has_just_joined(const Node& node, const Machine& machine, Instant now) {
   return now - node.joined <= std::min<Duration>(machine.lifetime / 8, minutes(2));

@@ -24,7 +24,8 @@ Duration ended_with_machine(const State& state, NodeId node, Instant at);
 // How long before the end of a machine its node gets no more work and its parts are stopped.
 Duration notice_before_end(Duration lifetime);
 
-// When such a notice is due next after `now`; Instant::never(): for none of the machines.
+// The next time after `now` at which such a notice is due; Instant::never(): for none of the
+// machines.
 Instant next_end(const Compute& compute, Instant now);
 
 }  // namespace lockstep::launcher

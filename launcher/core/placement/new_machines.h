@@ -1,5 +1,6 @@
 #pragma once
-// Predicts a machine that a target does not have yet: its size, and what it could not run. Pure.
+// Predicts a machine that a target does not have yet: its size, and the jobs that it could not run.
+// Pure.
 
 #include <string>
 

@@ -30,7 +30,7 @@ std::vector<int> free_gpus(const Node& node, const InUse& used) {
   return unused(node.inventory.gpus, used.gpus, [](const GpuDevice& gpu) { return gpu.index; });
 }
 
-// What is left of `total`. It may be less than what is held, since a new session may offer less.
+// The rest of `total`. It may be less than the part in use, since a new session may offer less.
 std::size_t left(std::size_t total, int used) {
   return total - std::min(total, static_cast<std::size_t>(used));
 }

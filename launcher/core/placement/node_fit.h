@@ -1,6 +1,6 @@
 #pragma once
-// Compares one node with one request: what is in use on the node, whether the request could ever
-// fit, whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
+// Compares one node with one request: the use of the node, whether the request could ever fit,
+// whether it fits now, and which cpus and gpus it would get. Part of placement; pure.
 
 #include <map>
 #include <optional>
@@ -29,15 +29,15 @@ Why why_no_account(const Node& node, const std::string& run_as);
 Why why_not_isolated(const Cluster& cluster, const Node& node);
 // True if the node itself reports that it has no container engine.
 bool lacks_engine(const Inventory& inventory);
-// Which hardware the node lacks for the request, or that it lacks a container engine; none if it
+// The hardware that the node lacks for the request, or that it lacks a container engine; none if it
 // has enough. Only for nodes that have sent their inventory.
 Why too_small(const Inventory& inventory, const Shape& shape);
 // Why the part cannot run on the node now, if never_fits() has no reason; none if it can.
 Why not_now(const Cluster& cluster, const Node& node, const Shape& shape);
-// The same for a node that cannot take the part, with a short reason if it is busy: these reasons
-// are kept with each placement that passed over the node.
+// Why a node cannot take the part, with a short reason if it is busy: these reasons are kept with
+// each placement that passed over the node.
 Why why_skipped(const Cluster& cluster, const Node& node, const Shape& shape);
-// The same without the reason. Cheap, because placement calls it for every node.
+// Whether the part can run on the node now. Cheap, because placement calls it for every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // True if the part fits beside `use`, on a node that could run it.
 bool has_room(const Node& node, const Node::Use& use, const Shape& shape);
@@ -55,7 +55,7 @@ bool lacks_account(const Cluster& cluster, const Job& job);
 struct KeptNodes {
   JobId job;
   Shape shape;  // the request of that job
-  // For each node that it will get: what other jobs will use there then.
+  // The resources that other jobs will use then, for each node that the job will get.
   std::map<NodeId, Node::Use> uses;
   // True if a part with this shape leaves enough for that job.
   bool leaves_room(const Node& node, const Shape& shape) const;

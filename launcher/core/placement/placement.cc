@@ -220,8 +220,8 @@ std::vector<const Node*> choose(const Pool& free, std::size_t count, const Histo
   return chosen;
 }
 
-// How many of these nodes the last attempt had. The node of rank 0 counts for more than all others
-// together.
+// The number of these nodes that the last attempt had. The node of rank 0 counts for more than all
+// others together.
 std::size_t kept_of(const std::vector<const Node*>& chosen, const History& history) {
   std::size_t kept = 0;
   for (const Node* node : chosen) {

@@ -16,7 +16,7 @@
 namespace lockstep::launcher {
 
 struct Placed {
-  std::vector<PartPlacement> parts;  // index = node rank
+  std::vector<PartPlacement> parts;  // the parts; the index is the node rank
   std::vector<Why> why;
 };
 struct Blocked {
@@ -45,8 +45,8 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
 std::vector<Why> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 
-// When the back-off and the fences of a waiting job are over, so that it may be placed; ns = 0:
-// now.
+// The time at which the back-off and the fences of a waiting job are over, so that it may be
+// placed; ns = 0: now.
 Instant ready_at(const Cluster& cluster, const Job& job);
 // The part whose fence lasts longest; null when no part is fenced.
 const Part* longest_fence(const Cluster& cluster, const Job& job);

@@ -17,7 +17,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// When a part's fence ends. The wall clock may have been changed while no launcher ran, so a fence
+// The end of a part's fence. The wall clock may have been changed while no launcher ran, so a fence
 // from before the start is counted anew.
 Instant end_of_fence(const Cluster& cluster, const Part& part) {
   const Part::Gone& gone = *part.gone();

@@ -1,5 +1,5 @@
 #pragma once
-// What a job asks for on its nodes, in a form that can be compared with a node. Pure.
+// A job's request for each of its nodes, in a form that can be compared with a node. Pure.
 
 #include <compare>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// Which resources a job asks for that the nodes of its target do not have. Pure.
+// Finds the resources that a job asks for and the nodes of its target do not have. Pure.
 
 #include <set>
 #include <string>
@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 
 class Shortage {
  public:
-  // Call it for each node that has reported; a node that has enough adds no shortage.
+  // Counts a node that has reported; one that has enough adds no shortage.
   void add(const std::string& node, const Inventory& inventory, const Shape& shape);
 
   ShortOf total() const;

@@ -10,7 +10,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What the provider says about the first machine that it has accepted and not made yet.
+// The provider's reason about the first machine that it has accepted and not made yet.
 Why why_machines_wait(const Cluster& cluster, const std::string& target) {
   if (cluster.calls == nullptr) return {};
   const auto known = cluster.calls->targets.find(target);

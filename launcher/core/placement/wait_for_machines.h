@@ -1,5 +1,5 @@
 #pragma once
-// Which jobs wait for machines that an elastic target makes or could make. Pure.
+// Finds the jobs that wait for machines that an elastic target makes or could make. Pure.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::launcher {
 
-// Null: the target is not elastic, or is being deleted.
+// Finds an elastic target; null: it is not elastic, or is being deleted.
 const Compute* elastic(const State& state, const std::string& target);
 
 // True if a machine of this target cannot run the job; false if it can, or if that is not known

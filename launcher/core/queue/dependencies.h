@@ -12,8 +12,8 @@ namespace lockstep::launcher {
 // of them can no longer end that way.
 void advance_dependencies(Context& core, const Job& job);
 
-// An error if the job, or a task of its array, names jobs that do not exist or that the caller may
-// not read.
+// Returns an error if the job, or a task of its array, names jobs that do not exist or that the
+// caller may not read.
 std::optional<Error> refused_dependencies(const Cluster& cluster, const Caller& caller,
                                           const JobSpec& spec);
 

@@ -99,7 +99,8 @@ const Lane::Head* Lane::head_before(const Job& job) const {
   return head_ && head_->order != job.order ? &*head_ : nullptr;
 }
 
-// If a pass is due anyway, it handles the change, so there is nothing to wait for.
+// The next change in time. If a pass is due anyway, it handles the change, so there is nothing to
+// wait for.
 Instant Lane::next_change() const {
   if (dirty_) return Instant::never();
   Instant next = head_ ? head_->reservation.changes_at : Instant::never();

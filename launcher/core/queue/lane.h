@@ -25,11 +25,11 @@
 
 namespace lockstep::launcher {
 
-// How many requests that cannot start a pass tests behind the head, and how many nodes it looks at
-// for them.
+// The most requests that cannot start and that a pass tests behind the head, and the most nodes
+// that it looks at for them.
 inline constexpr int kMaxBackfillTests = 100;
 inline constexpr std::size_t kMaxBackfillNodes = 50'000;
-// How many heads stand aside at once; the next one blocks all jobs behind it.
+// The most heads that stand aside at once; the next one blocks all jobs behind it.
 inline constexpr std::size_t kMostAside = 20;
 
 class Lane {
@@ -56,13 +56,13 @@ class Lane {
     }
   };
 
-  // Also for a job whose priority or turn has changed.
+  // Adds a job, also one whose priority or turn has changed.
   void add(const CoreConfig& config, const Job& job);
   void remove(const Job& job);
   void capacity_changed() { dirty_ = retest_ = true; }  // resources were freed or came back
   // The set of placeable jobs changed.
   void topology_changed() { dirty_ = retest_ = topology_dirty_ = true; }
-  // The use of a quota fell, not that of a node.
+  // Tells that the use of a quota fell, and not a node's.
   void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }
   void quota_changed() { dirty_ = retest_ = true; }
   bool dirty() const { return dirty_; }
@@ -74,7 +74,7 @@ class Lane {
   const Head* head_of(const Job& job) const;
   // The head that the job waits behind; null: there is none, or the job is itself one.
   const Head* head_before(const Job& job) const;
-  // When time alone opens the kept nodes to other users, or closes them again.
+  // The time at which time alone opens the kept nodes to other users, or closes them again.
   Instant next_change() const;
   bool is_parked(const Job& job) const { return parked_.count(shape_of(job)) != 0; }
   bool waits_in_vain(const Job& job) const;
@@ -94,7 +94,7 @@ class Lane {
     Why why;
     bool in_vain = false;
   };
-  // What was known about a head before a pass.
+  // The knowledge about a head before a pass.
   struct Known {
     Why why;
     bool waited_for_own = false;
@@ -117,13 +117,13 @@ class Lane {
   // continues their turns, until a job of the user is placed.
   std::map<std::string, Instant> kept_since_;
   // Results since resources were freed. full_: the requests for which too few nodes are free, with
-  // the reason. closed_: the classes that may not start before the head of all (""), or before that
-  // of their user.
+  // the reason. closed_: the classes that may not start before the head of all (""), or before
+  // their user's head.
   std::map<Shape, Why> full_;
   std::set<std::pair<std::string, JobClass>> closed_;
   Instant now_;  // the time of the last pass
   bool dirty_ = false;
-  bool retest_ = false;  // forget full_ and closed_
+  bool retest_ = false;  // whether to forget full_ and closed_
   bool topology_dirty_ = false;
 };
 

@@ -258,7 +258,7 @@ void run_pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves) {
     if (parked == lane.parked_.end()) continue;
     parked->second.orders.insert(order);
     moves.waits(*job_at(order));
-    // This reason changes with time alone, once the target has had long enough to get nodes.
+    // The reason changes with time alone, once the target has had long enough to get nodes.
     if (state.nodes_of(job_at(order)->pool).size() == 0) lane.topology_dirty_ = true;
   }
   if (std::exchange(lane.topology_dirty_, false)) {

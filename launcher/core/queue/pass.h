@@ -1,5 +1,5 @@
 #pragma once
-// One pass over the waiting jobs of a lane: each job in its turn is placed, parked, held back for a
+// A pass over the waiting jobs of a lane: each job in its turn is placed, parked, held back for a
 // quota, made the head, or found unable to start before the head.
 
 #include <map>
@@ -18,7 +18,7 @@ class Pass {
   Pass(Lane& lane, const Cluster& cluster, const Lane::Moves& moves)
       : lane_(lane), cluster_(cluster), moves_(moves) {}
 
-  // `before`: the former heads that have to be looked at again.
+  // Runs the pass. `before`: the former heads that have to be looked at again.
   void run(std::map<std::uint64_t, Lane::Known> before);
 
  private:
@@ -48,7 +48,7 @@ class Pass {
   void hold(const Job& job, std::optional<Demand> measured);
   void make_head(const Job& job, const Why& why);
   void try_to_place(const Job& job, const JobClass& kind);
-  // The heads that the job may not delay: the head of all, and that of its own user.
+  // The heads that the job may not delay: the head of all, and its own user's head.
   std::vector<Lane::Head*> heads_before(const Job& job);
   void place_behind(const std::vector<Lane::Head*>& heads, const Job& job, const JobClass& kind,
                     Placed placed);

@@ -16,8 +16,8 @@ namespace lockstep::launcher {
 
 class QuotaQueue {
  public:
-  // `measured` is the demand of the job on the nodes chosen for it, if that is more than its least
-  // demand.
+  // Holds a job back. `measured` is the demand of the job on the nodes chosen for it, if that is
+  // more than its least demand.
   void hold(const Job& job, std::optional<Demand> measured);
   void remove(const Job& job);
   bool empty() const { return lines_.empty(); }
@@ -28,7 +28,7 @@ class QuotaQueue {
   // Removes the first job of each line if it fits its quotas now, and returns the orders of these
   // jobs.
   std::set<std::uint64_t> take_fitting(const State& state);
-  // The same for only one line: that of jobs with this spec.
+  // Removes the first job of one line alone, the line for jobs with this spec.
   std::optional<std::uint64_t> take_next(const State& state, const JobSpec& spec);
   // Forgets the measured demands, because other nodes may give less.
   void nodes_changed();

@@ -259,7 +259,7 @@ std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder&
     return (is_user ? config.version_files_per_user : config.version_files_per_project).count;
   if (is_user && limit == QuotaLimit::queued_jobs) return config.queued_jobs_per_user;
   if (is_user && limit == QuotaLimit::spec_bytes) return config.spec_bytes_per_user.count;
-  // A user who is alone on the launcher takes space from nobody.
+  // Whether space is shared: a user who is alone on the launcher takes space from nobody.
   const bool is_shared = cluster.state.principals().users().size() > 1;
   if (is_user && limit == QuotaLimit::job_files && is_shared && config.job_files_per_user.count > 0)
     return config.job_files_per_user.count;

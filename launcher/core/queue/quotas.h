@@ -26,21 +26,22 @@ Demand demand_of(const Placed& placed);
 std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder& holder,
                                       QuotaLimit limit);
 
-// A resource_exhausted error if too much is queued already, or if the quotas would never let the
-// job be placed on any node that its target has or makes. It names the quota, its value, its use,
-// and who may change it. `snapshot` is the size of the job's source, `sources` are the files that
-// would be kept on the launcher for it.
+// Returns a resource_exhausted error if too much is queued already, or if the quotas would never
+// let the job be placed on any node that its target has or makes. It names the quota, its value,
+// its use, and who may change it. `snapshot` is the size of the job's source, `sources` are the
+// files that would be kept on the launcher for it.
 std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot,
                                       const std::vector<JobSource>& sources);
-// Why the launcher takes no more logs, outputs and checkpoints of a running job: the files of its
-// owner's or its project's jobs have reached a quota. "": it takes them. `more`: the number of
-// bytes about to be sent.
+// The reason why the launcher takes no more logs, outputs and checkpoints of a running job: the
+// files of its owner's or its project's jobs have reached a quota. "": it takes them. `more`: the
+// number of bytes about to be sent.
 std::string why_no_more_files(const Cluster& cluster, const JobSpec& spec, std::uint64_t more = 0);
-// How many more bytes the files of such a job may take; nullopt: as many as there is space for.
+// The number of bytes that the files of such a job may still take; nullopt: as many as there is
+// space for.
 std::optional<std::uint64_t> room_for_files(const Cluster& cluster, const JobSpec& spec);
 // The implementation of Core::whose_files().
 std::string whose_files(const Cluster& cluster);
-// A resource_exhausted error if the job's texts would exceed a quota.
+// Returns a resource_exhausted error if the job's texts would exceed a quota.
 std::optional<Error> refused_by_quota_of_texts(const Cluster& cluster, const JobSpec& before,
                                                const JobSpec& after);
 // Why a job with this demand is not placed now; none: it is within its quotas.

@@ -12,7 +12,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// When something ends. Without a time it is not known to end, and sorts behind all times.
+// The time at which something ends. Without a time it is not known to end, and sorts behind all
+// times.
 struct End {
   std::optional<Instant> at;
   // The job that ends then, or that has no time limit; null: nothing has to end.
@@ -29,19 +30,19 @@ struct RunningPart {
   Node::Use use;
 };
 
-// When one node can take a part of the job, and what will be in use there at that time.
+// The time at which one node can take a part of the job, and the use of the node at that time.
 struct Candidate {
   const Node* node = nullptr;
   End end;
   std::vector<RunningPart> parts;  // in the order of their ends
-  Node::Use use;                   // what is in use at that time
+  Node::Use use;                   // the use at that time
 };
 
 Duration preparation_of(const JobSpec& spec) {
   return spec.environment ? kPreparationOfEnvironment : kPreparation;
 }
 
-// When the part ends. Its start was measured by its node's clock, which may be wrong.
+// The end of a part. Its start was measured by its node's clock, which may be wrong.
 End end_of(const Cluster& cluster, const Job& job, const Attempt& attempt, const Part& part) {
   End end{{}, &job};
   const Duration grace = job.spec.stop.grace.value_or(cluster.config.stop_grace);
@@ -97,14 +98,14 @@ std::vector<RunningPart> parts_of(const Cluster& cluster, const Node& node) {
   return parts;
 }
 
-// True if the node is UNKNOWN, or still stops what ran there before it was LOST.
+// Whether the node is UNKNOWN, or still stops parts from before it was LOST.
 bool is_out_for_a_moment(const NodeWatch& watch) {
   return watch.liveness == Liveness::unknown || !watch.leftovers.empty() || watch.must_answer;
 }
 
-// When the node could take a part. An UNKNOWN node soon reports again or becomes LOST, and until
-// then the job keeps its claim on it: a job that started first would delay it for longer than the
-// node is silent.
+// The time at which the node could take a part. An UNKNOWN node soon reports again or becomes LOST,
+// and until then the job keeps its claim on it: a job that started first would delay it for longer
+// than the node is silent.
 Candidate candidate_of(const Cluster& cluster, const Node& node, const Shape& shape) {
   Candidate candidate{&node, {cluster.now}, {}, node.use};
   const NodeWatch* watch = cluster.watches.find(node.id);
@@ -169,7 +170,7 @@ std::vector<Candidate> candidates_of(const Cluster& cluster, const NodeGroup& gr
   return candidates;
 }
 
-// What is still in use on the node when the job starts.
+// The resources that are still in use on the node when the job starts.
 Node::Use use_at(const Candidate& candidate, const End& start) {
   Node::Use use = candidate.use;
   if (!start.at) return use;
@@ -187,7 +188,7 @@ Reservation on(const std::vector<Candidate>& candidates, const Shape& shape, con
   reservation.until = what_ends(last.end);
   reservation.kept.job = job;
   reservation.kept.shape = shape;
-  // Of the nodes that it can have at that time, it takes those that become free last, so that
+  // Of the nodes that it can have at that time, the job takes those that become free last, so that
   // others may use the rest in between.
   auto end = candidates.begin() + count;
   if (last.end.at) end = std::upper_bound(end, candidates.end(), last, sooner);

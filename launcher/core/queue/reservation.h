@@ -1,9 +1,9 @@
 #pragma once
 // The latest time at which a job that waits for busy nodes can start, according to the time limits
-// of the jobs there, and what is kept for it until then. Jobs behind it may start earlier if that
-// does not delay it: EASY backfill. A job that waits for its own user's jobs, whose end is unknown
-// or far, keeps nothing from others; one that waits for others' jobs of unknown end keeps its nodes
-// in turns (docs/decisions/080). Pure functions over State.
+// of the jobs there, and the nodes that are kept for it until then. Jobs behind it may start
+// earlier if that does not delay it: EASY backfill. A job that waits for its own user's jobs, whose
+// end is unknown or far, keeps nothing from others; one that waits for others' jobs of unknown end
+// keeps its nodes in turns (docs/decisions/080). Pure functions over State.
 
 #include <map>
 #include <optional>
@@ -21,31 +21,32 @@ std::optional<Duration> longest_hold(const CoreConfig& config, const JobSpec& sp
 inline constexpr Duration kPreparation = seconds(10);
 inline constexpr Duration kPreparationOfEnvironment = minutes(10);
 
-// While it is unknown when the head can start, jobs behind it may take its nodes for this long.
+// The time for which jobs behind the head may take its nodes while it is unknown when the head can
+// start.
 inline constexpr Duration kLongestBackfill = minutes(60);
 
-// For a job that waits for another job of its own user: an end farther ahead than this counts as
-// unknown, so that nothing is kept from other users.
+// The time beyond which an end counts as unknown for a job that waits for another job of its own
+// user, so that nothing is kept from other users.
 inline constexpr Duration kFarEnd = std::chrono::hours(24);
-// While it is unknown when a job can start, its nodes are kept for this long, then are open to
-// other users for as long, and so on; each turn lasts twice as long as the one before.
+// The first turn: while it is unknown when a job can start, its nodes are kept for this time, then
+// are open to other users for as long, and so on; each turn lasts twice as long as the one before.
 inline constexpr Duration kFirstTurn = std::chrono::hours(24);
 
 struct Reservation {
   std::optional<Instant> at;  // absent: no running job has a known end
-  Why until;                  // which job ends then; or why `at` is absent
+  Why until;                  // the job that ends then; or why `at` is absent
   KeptNodes kept;
-  // Even if all jobs of others ended, it would wait for its own user's jobs until then.
+  // True: even if all jobs of others ended, it would wait for its own user's jobs until then.
   bool waits_for_own = false;
-  bool is_open = false;                   // jobs of other users may take what is kept
-  Instant changes_at = Instant::never();  // when time alone changes `is_open`
+  bool is_open = false;                   // jobs of other users may take the kept nodes
+  Instant changes_at = Instant::never();  // the time at which time alone changes `is_open`
 
   // Sets is_open and changes_at by the turns, if it is unknown when the job can start. `since`:
   // when it became the head.
   void take_turns(Instant since, Instant now);
   // True if a job that is placed now and holds its nodes for at most `longest` ends in time.
   bool ends_before(Instant now, std::optional<Duration> longest) const;
-  // Takes from `kept` what a job was placed on that will not have ended at `at`.
+  // Takes from `kept` the nodes of a placed job that will not have ended at `at`.
   void take(const Placed& placed);
   ExpectedStart start() const { return {at, until}; }
 };

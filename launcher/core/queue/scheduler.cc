@@ -7,8 +7,8 @@
 
 namespace lockstep::launcher {
 
-// A pass costs about a microsecond for each node, so the pause limits passes to a twentieth of a
-// core.
+// The pause after a pass, which costs about a microsecond for each node: passes are limited to a
+// twentieth of a core.
 Duration rest_after_pass(std::size_t nodes) {
   constexpr std::size_t kFew = 500;
   constexpr Duration kOfNode{20'000};  // 20 us
@@ -127,7 +127,7 @@ bool Scheduler::waits_in_vain(const Job& job) const {
 
 void Scheduler::change(const std::string& pool, void (Lane::*what)()) {
   const auto found = lanes_.find(pool);
-  if (found == lanes_.end()) return;  // no job waits there
+  if (found == lanes_.end()) return;  // no job waits in the pool
   (found->second.*what)();
   note(pool, found->second);
 }

@@ -22,16 +22,16 @@ class Scheduler {
 
   Scheduler(const State& state, const CoreConfig& config) : state_(state), config_(config) {}
 
-  // Also for a job whose priority or turn has changed.
+  // Adds a job, also one whose priority or turn has changed.
   void add(const Job& job);
   void remove(const Job& job);
   // Resources in this pool were freed or came back.
   void capacity_changed(const std::string& pool) { change(pool, &Lane::capacity_changed); }
   // The set of jobs that could ever be placed in this pool has changed.
   void topology_changed(const std::string& pool) { change(pool, &Lane::topology_changed); }
-  // The same, in all pools.
+  // The set has changed in all pools.
   void topology_changed() { change_all(&Lane::topology_changed); }
-  void use_fell() { change_all(&Lane::use_fell); }  // the use of a quota fell, not that of a node
+  void use_fell() { change_all(&Lane::use_fell); }  // the use of a quota fell, not a node's
   void quota_changed() { change_all(&Lane::quota_changed); }
   bool dirty() const { return !dirty_.empty(); }
 
@@ -41,7 +41,7 @@ class Scheduler {
   // Ends the pauses that are over, and checks pools again where time has opened a head's kept nodes
   // to others or closed them again.
   void wake(Instant now);
-  // When wake() has to be called next; never() if time alone changes nothing.
+  // The time at which wake() has to be called next; never() if time alone changes nothing.
   Instant next_wake() const;
 
   // Why a queued job waits.
@@ -50,17 +50,18 @@ class Scheduler {
   // Visits the jobs of a pool that wait for nodes, in the order of its queue, until `take` returns
   // false. Jobs that wait for a quota, a time or other jobs are left out.
   void visit(const std::string& pool, const std::function<bool(const Job&)>& take) const;
-  // 1: the next one among those that visit() visits; 0: the job is not among them.
+  // The job's position. 1: the next one among those that visit() visits; 0: the job is not among
+  // them.
   int position(const Job& job) const;
-  // False while the job waits for a time or for other jobs.
+  // Whether a job waits for nodes; false while it waits for a time or for other jobs.
   bool has(const Job& job) const;
   // The job's record as a head for which nodes are kept; null: it is not one.
   const Lane::Head* head_of(const Job& job) const;
-  // The head that this job may not delay, with what is kept for it; null: there is none.
+  // The head that this job may not delay, with its kept nodes; null: there is none.
   const Lane::Head* head_before(const Job& job) const;
   // True if the pool has no suitable nodes at all for the job.
   bool is_parked(const Job& job) const;
-  // True if, in addition, waiting alone does not help; the job's reason says what would.
+  // Whether, in addition, waiting alone does not help; the job's reason tells what would.
   bool waits_in_vain(const Job& job) const;
 
  private:
@@ -74,7 +75,7 @@ class Scheduler {
   const CoreConfig& config_;
   std::map<std::string, Lane> lanes_;  // by pool; only pools that have ever had a waiting job
   std::set<std::string> dirty_;
-  std::map<std::string, Instant> rests_;  // until when pools pause; only pools where jobs wait
+  std::map<std::string, Instant> rests_;  // the ends of pools' pauses; only pools where jobs wait
   std::set<std::string> resting_;         // the pausing pools with a dirty lane
 };
 

@@ -20,7 +20,7 @@
 
 namespace lockstep::launcher {
 
-// What decides whether a job could start now. It is equal for all jobs of a class.
+// The properties that decide whether a job could start now, equal for all jobs of a class.
 struct JobClass {
   Shape shape;
   std::optional<Duration> longest;  // the longest time that it holds its nodes; absent: no limit

@@ -5,9 +5,8 @@
 
 namespace lockstep::launcher {
 
-// Must be called when something beside facts has changed whether the node can take work. Waiting
-// jobs are checked again, and so is an elastic target, which counts the machines that can take
-// work.
+// Tells that something beside facts has changed whether the node can take work. Waiting jobs are
+// checked again, and so is an elastic target, which counts the machines that can take work.
 void usability_changed(Context& core, const Node& node);
 
 }  // namespace lockstep::launcher

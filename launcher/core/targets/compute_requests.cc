@@ -31,7 +31,7 @@ std::vector<std::string> keys_of_place(NodeSource source) {
   return {};
 }
 
-// True if both hosts are the same place. Passwords are sent there, so whoever changed the place
+// Whether both hosts are the same place. Passwords are sent there, so a user who changed the place
 // could read them.
 bool is_same_place(const SshHost& a, const SshHost& b) {
   return a.address == b.address && a.port == b.port && a.user == b.user && a.jump == b.jump &&
@@ -41,7 +41,7 @@ bool is_same_place(const SshHost& a, const SshHost& b) {
 struct Asked {
   Context& core;
   const ComputeInput& input;
-  bool is_checked = false;  // the provider was asked, and said that it could make such machines
+  bool is_checked = false;  // the provider answered that it could make such machines
 
   void refuse(ErrorCode code, std::string message) const {
     core.refuse(input.reply, code, std::move(message));
@@ -58,8 +58,8 @@ struct Asked {
     return true;
   }
 
-  // A host's password is a secret of the admin who names it first, and for this host alone:
-  // otherwise another admin could send it to a machine of their own.
+  // Sets the owners of secrets. A host's password is a secret of the admin who names it first, and
+  // for this host alone: otherwise another admin could send it to a machine of their own.
   void own_secrets(ComputeSpec& spec, const Compute* known) const {
     for (SshHost& host : spec.hosts) {
       host.secret_owner = by();
@@ -71,7 +71,7 @@ struct Asked {
     }
   }
 
-  // Null: there is none, and the request was refused.
+  // Finds a target; null: there is none, and the request was refused.
   const Compute* known_target(const std::string& name) const {
     const Compute* known = core.state.computes().find(name);
     if (known == nullptr) {
@@ -83,8 +83,8 @@ struct Asked {
     return known;
   }
 
-  // False: the request was refused, because it changes a setting by which the provider finds the
-  // machines that it has made.
+  // Whether an update keeps the settings by which the provider finds the machines that it has made.
+  // False: it does not, and was refused.
   bool keeps_provider(const Compute& known, const ComputeSpec& spec) const {
     if (known.machines.empty()) return true;
     for (const std::string& key : keys_of_place(spec.source)) {
@@ -103,8 +103,8 @@ struct Asked {
     return true;
   }
 
-  // False: the request moves a host that is attached. Everything of the machine is where the host
-  // was when it was attached.
+  // Whether attached hosts stay where they are. False: the request moves one, and was refused.
+  // Everything of the machine is where the host was when it was attached.
   bool keeps_places(const Compute& known, const ComputeSpec& spec) const {
     for (const SshHost& host : spec.hosts)
       for (const SshHost& before : known.spec.hosts) {
@@ -132,7 +132,7 @@ struct Asked {
     core.pending.dirty_targets.insert(target);
   }
 
-  // True: the request waits until the provider has answered.
+  // Whether the request waits until the provider has answered.
   bool waits_for_check(const ComputeSpec& spec) const {
     if (is_checked || !can_be_checked(spec)) return false;
     if (core.checks.joins(input)) return true;
@@ -198,7 +198,8 @@ struct Asked {
     if (!keeps_places(*known, spec) || !keeps_provider(*known, spec)) return;
     const bool must_check = ask.check && differs_for_provider(known->spec, spec);
     if (must_check && waits_for_check(spec)) return;
-    // Also if the settings are the same: a person may have removed what made the machine fail.
+    // Also if the settings are the same: a person may have removed the cause of the machine's
+    // failure.
     if (!(known->spec == spec) || known->not_before > core.now)
       core.emit(ComputeUpdated{spec, by()});
     for (const auto& [name, machine] : core.state.computes().find(spec.name)->machines)

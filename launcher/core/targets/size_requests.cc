@@ -22,8 +22,8 @@ struct AskedOfSizes {
   }
   std::string by() const { return name_of(input.caller); }
 
-  // All sizes are checked before the first is recorded, so that either the whole file is accepted
-  // or none of it.
+  // Defines sizes. All are checked before the first is recorded, so that either the whole file is
+  // accepted or none of it.
   void operator()(const DefineSizes& ask) const {
     const Sizes& known = core.state.sizes().all();
     std::size_t more = 0;

@@ -11,7 +11,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SizeInput& input);
 
-// How many machines of the size all targets may have together; nullopt: no limit.
+// The number of machines of the size that all targets may have together; nullopt: no limit.
 std::optional<int> quota_of(const State& state, const Size& size);
 // How many machines the targets of this size may have together.
 int machines_of_size(const State& state, const std::string& name);
@@ -22,7 +22,7 @@ std::optional<Error> refused_by_size(const State& state, const CoreConfig& confi
 // "there is no size 'X'; did you mean 'Y'? …"
 Error no_such_size(const State& state, const CoreConfig& config, const std::string& name);
 
-// Without names: all sizes, sorted by name.
+// The views of sizes; without names, all, sorted by name.
 std::vector<SizeView> size_views(const Cluster& cluster, const std::vector<std::string>& names);
 
 }  // namespace lockstep::launcher

@@ -45,8 +45,8 @@ struct ClientFrames {
   void operator()(AttachResize& resize) const { pass(resize); }
   void operator()(AttachNotify& notify) const { pass(notify); }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // The node may have no bulk connection yet. If it is not told, the attachment goes on for a
-  // minute.
+  // Handles a close. The node may have no bulk connection yet. If the close does not reach it, the
+  // attachment goes on for a minute.
   void operator()(AttachClose& close) const {
     Attachments::Open& one = known->second;
     if (one.agent.empty())
@@ -117,8 +117,8 @@ void Attachments::open(const Sender& from, const AttachId& id, AttachOpen openin
   send_opening(open_.emplace(id, std::move(one)).first->second, id, std::move(opening));
 }
 
-// The same user opens the same attachment again, perhaps over another connection or with another
-// key. Nothing starts that is not in the audit log.
+// Opens an attachment again for the same user, perhaps over another connection or with another key.
+// Nothing starts that is not in the audit log.
 void Attachments::open_again(Table::iterator known, const Sender& from, AttachOpen opening,
                              Instant now) {
   Open& one = known->second;
@@ -151,7 +151,8 @@ void Attachments::open_again(Table::iterator known, const Sender& from, AttachOp
   send_opening(one, id, std::move(opening));
 }
 
-// Sent over the control connection, because the bulk connection may be broken without notice.
+// Sends an opening over the control connection, because the bulk connection may be broken without
+// notice.
 void Attachments::send_opening(const Open& one, const AttachId& id, AttachOpen opening) {
   opening.attempt = one.target.attempt;
   opening.node_rank = one.target.node_rank;
@@ -200,7 +201,7 @@ struct NodeFrames {
   Attachments::Table::iterator known;
   Instant now;
 
-  // The reply must name the node, rank and attempt that the launcher chose.
+  // Passes on the answer, with the node, rank and attempt that the launcher chose.
   void operator()(AttachOpened& opened) const {
     const AttachTarget& target = known->second.target;
     opened.attempt = target.attempt;
@@ -220,7 +221,7 @@ struct NodeFrames {
     pass(taken);
   }
   void operator()(AttachAlive& alive) const { pass(alive); }
-  // The end is repeated with each opening until the client has closed.
+  // Passes on the end, which is repeated with each opening until the client has closed.
   void operator()(AttachEnd& end) const {
     Attachments::Open& one = known->second;
     const std::string message = end.message.empty() ? "" : ": " + end.message;
@@ -259,8 +260,8 @@ void Attachments::pass_to_client(const Open& one, const AttachId& id, AttachBody
   ports_.send(one.client, {id, std::move(body)});
 }
 
-// The launcher's queue for a node has no limit in bytes, and a hostile client may ignore its
-// window.
+// Passes a frame to a node. The launcher's queue for a node has no limit in bytes, and a hostile
+// client may ignore its window.
 void Attachments::pass_to_node(Open& one, const AttachId& id, AttachBody body) {
   constexpr std::size_t kFrame = 16;
   const auto* data = std::get_if<AttachData>(&body);

@@ -34,7 +34,8 @@ class Attachments {
     // Sends to the client or agent with this connection of the bulk socket; the frame may be
     // dropped.
     std::function<void(const std::string& peer, const AttachFrame&)> send;
-    std::function<void(NodeId, AttachWanted)> tell_node;  // over its control connection
+    // sends over the node's control connection
+    std::function<void(NodeId, AttachWanted)> tell_node;
     std::function<void(AuditEntry)> record;
     std::function<void(RanksSignaledInput)> signaled;  // reports a signal, for the job's events
     std::function<std::string()> why_not_recorded;     // "": the audit log takes entries
@@ -48,8 +49,9 @@ class Attachments {
   };
   explicit Attachments(Ports ports) : ports_(std::move(ports)) {}
 
-  // A refusal is the answer to an opening alone. Other frames for what this sender has not opened
-  // are dropped and counted, as are frames that only the other side sends.
+  // Handles a client's frame. A refusal is the answer to an opening alone. Other frames for
+  // attachments that this sender has not opened are dropped and counted, as are frames that only
+  // the other side sends.
   void from_client(const Sender& from, AttachFrame frame, Instant now);
   void from_node(NodeId node, const std::string& peer, AttachFrame frame, Instant now);
   // Ends attachments whose user lost the right or the key, whose job was deleted or whose node was
@@ -67,12 +69,12 @@ class Attachments {
     PublicKey key;
     std::string address;
     std::string client;  // the client's connection
-    std::string agent;   // its node's connection; "": not known yet
+    std::string agent;   // the node's connection; "": not known yet
     AttachTarget target;
     std::string verb, where, words;  // for the audit log: "shell job", "rank 3 on n1", "a shell"
-    Instant opened, heard;           // `heard`: from the client
-    std::size_t unanswered = 0;      // bytes sent to the node since it last said something
-    bool has_begun = false;          // its node has opened it, so a repeated opening starts nothing
+    Instant opened, heard;           // `heard`: the time of the client's last message
+    std::size_t unanswered = 0;      // bytes sent to the node since its last message
+    bool has_begun = false;          // the node has opened it, so a repeated opening starts nothing
     bool has_ended = false;          // the end was passed on, and the client has not closed yet
   };
   using Table = std::map<AttachId, Open>;
@@ -81,7 +83,7 @@ class Attachments {
 
   void open(const Sender& from, const AttachId& id, AttachOpen opening, Instant now);
   void open_again(Table::iterator known, const Sender& from, AttachOpen opening, Instant now);
-  // nullopt: allowed.
+  // nullopt: the attachment is allowed
   std::optional<NoAttachTarget> why_not(const std::string& user, Instant now);
   void pass_to_client(const Open& one, const AttachId& id, AttachBody body);
   void pass_to_node(Open& one, const AttachId& id, AttachBody body);
@@ -101,9 +103,9 @@ class Attachments {
 
   const Ports ports_;
   Table open_;
-  std::map<std::string, std::size_t> of_user_;  // how many
+  std::map<std::string, std::size_t> of_user_;  // the number of attachments by user
   RateLimit<std::string> rate_{{512, 50}};      // new ones of a user; each is an audit entry
-  // Openings of what is open. They share a node's control connection with its heartbeats.
+  // Limits repeated openings, which share a node's control connection with its heartbeats.
   RateLimit<std::string> repairs_{{1'024, 200}};
   std::uint64_t dropped_ = 0;
   SampledLog foreign_;

@@ -20,7 +20,7 @@ std::string ranks_of(int count) {
   return count == 1 ? "its only rank is 0" : fmt::format("its ranks are 0 to {}", count - 1);
 }
 
-// For a new attachment: the running attempt.
+// The running attempt for a new attachment.
 std::variant<const Attempt*, NoAttachTarget> running_attempt(const Job& job) {
   const std::string status(to_string(job.status()));
   if (job.spec.is_pipeline())
@@ -51,7 +51,7 @@ std::variant<const Attempt*, NoAttachTarget> attempt_of(const State& state, cons
   return attempt;
 }
 
-// The node's rank in the gang, or why the job has no such rank or node.
+// The node's rank in the gang, or why the job does not have the rank or node.
 std::variant<int, NoAttachTarget> node_rank_of(const JobSpec& spec, const Attempt& attempt,
                                                const AttachOpen& open) {
   const bool is_main = std::holds_alternative<AttachMain>(open.order);

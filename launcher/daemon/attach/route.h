@@ -18,18 +18,19 @@ struct AttachTarget {
   friend bool operator==(const AttachTarget&, const AttachTarget&) = default;
 };
 struct NoAttachTarget {
-  std::string why;       // and what to do
-  bool for_now = false;  // the same opening may go somewhere later
+  std::string why;       // the reason, and what to do
+  bool for_now = false;  // the same opening may succeed later
 };
-// The job exists. An opening that says `again` goes to the node of its attempt also when the ranks
-// have ended there: the node may still have its last output and its end.
+// Finds the node for an opening; the job must exist. An opening that says `again` goes to the node
+// of its attempt also when the ranks have ended there: the node may still have its last output and
+// its end.
 std::variant<AttachTarget, NoAttachTarget> find_target(const Core& core, const AttachOpen& open);
 
 // Why its node can send no more frames for it; "": it can.
 std::string why_no_more(const State& state, const AttachTarget& target);
 
-// For the audit log: the verb, "shell job"; and a description of the order of at most about 300
-// bytes: "a shell", "python -m pdb x", "signal 15". It never contains what is typed.
+// Texts for the audit log: the verb, "shell job"; and a description of the order of at most about
+// 300 bytes: "a shell", "python -m pdb x", "signal 15". It never contains what is typed.
 std::string_view verb_of(const AttachOrder& order);
 std::string words_of(const AttachOrder& order);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Whose blobs count as a caller's own (blobs/rights.h): those that the caller sent, and those of
-// trees that belong to the caller already. Pure: it looks only at the core's state.
+// Decides which blobs count as a caller's own (blobs/rights.h): blobs that the caller sent, and
+// blobs of trees that belong to the caller already. Pure: it depends only on the core's state.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace lockstep::launcher {
 
-// The name under which the ledger records what the caller sent. What an attempt sent is not its
-// owner's.
+// The name under which the ledger records blobs that the caller sent. Blobs that an attempt sent
+// are not its owner's.
 std::string blob_owner_name(const Caller& caller);
 
 // The caller as an owner of blobs, with the trees that may contain the blobs of their uploads.

@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The answer does not reveal whether such a blob exists.
+// The answer does not reveal whether the blob exists.
 constexpr const char* kNotBelow = "the requested blob is not part of the named tree";
 constexpr std::size_t kMaxAskedRemembered = 1'000'000, kMaxIntactRemembered = 100'000;
 constexpr std::uint64_t kMaxCheckedAtOnce = 64u << 20;
@@ -51,7 +51,7 @@ ShareBounds bounds_of_requests(std::uint64_t bytes_of_one) {
           kMaxQueuedBytes};
 }
 
-// A paused walk keeps its results in memory, so few are begun at a time.
+// The limits of walks. A paused walk keeps its results in memory, so few are begun at a time.
 FairWorkers::Limits limits_of_walkers() {
   FairWorkers::Limits limits;
   limits.begun = 8;
@@ -66,7 +66,7 @@ FairWorkers::Limits limits_of_checkers() {
   return limits;
 }
 
-// Their queue needs no limit: requests in flight are limited.
+// Limits the workers. The queue needs no limit: requests in flight are limited.
 FairWorkers::Limits limits_of_workers() {
   FairWorkers::Limits limits;
   limits.begun = 4;
@@ -181,8 +181,8 @@ void BlobService::store(const PutBlobs& pieces, const std::shared_ptr<Put>& put)
   syncer_.run([this] { sync_puts(); });
 }
 
-// A blob that arrived whole was verified. For one that was here before, the sent bytes are
-// compared.
+// Takes a piece. A blob that arrived whole was verified. For one that was here before, the sent
+// bytes are compared.
 Status BlobService::take(Put& put, const BlobPiece& piece, bool was_here, bool is_here) {
   bool is_proven = is_here;
   if (was_here) {
@@ -252,7 +252,8 @@ bool BlobService::is_below(const Stream& stream, const FairWorkers::Pause& pause
                               [&](const Digest& one) { return (*below)->has(one); });
 }
 
-// Kept as hashes: if two are equal, only one blob more is verified.
+// The blobs that are asked for again, kept as hashes: if two are equal, only one blob more is
+// verified.
 std::vector<Digest> BlobService::asked_again(const From& from, const GetBlobs& request) {
   std::vector<Digest> again;
   if (asked_.size() >= kMaxAskedRemembered) asked_.clear();

@@ -58,7 +58,7 @@ class BlobService {
     std::string user = {};  // owner_of() the sender; "": a node
     // The running attempt that the node sends for; absent: none, or another reason.
     std::optional<AttemptId> attempt = {};
-    // The same for an attempt that has ended and sends its final outputs.
+    // The attempt that has ended and for which the node sends the final outputs.
     std::optional<AttemptId> ended = {};
   };
   // Replies with the digests of the blobs to send: those that are not stored, and those that are
@@ -72,9 +72,9 @@ class BlobService {
   // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
   // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and belong to the
-  // owner. All callers that ask about the same tree during a check share its answer.
-  // resource_exhausted: too many checks of this principal wait. invalid_argument: the tree is too
-  // large.
+  // owner. All callers that ask about the same tree during a check share its answer. Returns
+  // resource_exhausted if too many checks of this principal wait, and invalid_argument if the tree
+  // is too large.
   void check(const std::string& principal, BlobOwner owner, const Digest& root,
              std::function<void(Result<bool>)> then);
   // Ends the streams of peers that have lost the right to read the tree.
@@ -91,7 +91,7 @@ class BlobService {
   // Merges the trees, and takes the part that is asked for. The result is leased.
   void find_tree(const std::string& principal, TreeQuestion question,
                  std::function<void(Result<snapshot::Subtree>)> then);
-  // For the changes that have trees, adds how their files differ, if the trees can be read. `then`
+  // Adds to the changes that have trees how their files differ, if the trees can be read. `then`
   // runs on the loop.
   void compare(const std::string& principal, std::vector<PartChange> changes,
                std::function<void(std::vector<PartChange>)> then);
@@ -169,13 +169,14 @@ class BlobService {
   std::map<std::string, std::size_t> in_flight_;  // requests of each connection
   std::size_t refusable_streams_ = 0;             // streams to peers that have other sources
   using Check = std::tuple<std::string, Digest, std::vector<Digest>>;  // owner's name, root, trees
-  std::map<Check, std::vector<std::function<void(Result<bool>)>>> checks_;  // under way
+  std::map<Check, std::vector<std::function<void(Result<bool>)>>> checks_;  // the checks under way
   std::set<std::shared_ptr<Stream>> streams_;
   // Hashes of key, blob and offset, with the number of the last request for them: a repetition of
   // the same request is not a second one.
   std::unordered_map<std::size_t, std::uint64_t> asked_;
   std::mutex intact_mutex_;
-  std::map<Digest, std::chrono::steady_clock::time_point> intact_;  // since when
+  // by the time since when they are kept
+  std::map<Digest, std::chrono::steady_clock::time_point> intact_;
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_

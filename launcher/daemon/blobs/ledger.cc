@@ -93,7 +93,7 @@ bool BlobLedger::Owner::has(const DigestKey& key) const {
                      [&](const Keys& part) { return part.count(key) != 0; });
 }
 
-// False: the row exists already.
+// Adds a row. False: it exists already.
 bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   if (owner.has(key)) return false;
   if (owner.parts.empty() || owner.parts.back().size() >= most_of_part_) owner.parts.emplace_back();
@@ -103,8 +103,8 @@ bool BlobLedger::insert(Owner& owner, const DigestKey& key) {
   return true;
 }
 
-// A row counts only once it is in the file. Otherwise it would count until a restart and be lost
-// after it.
+// Adds rows. A row counts only once it is in the file. Otherwise it would count until a restart and
+// be lost after it.
 Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& keys, bool durable) {
   const OwnerId id = id_of(owner);
   const std::lock_guard guard(mutex_);
@@ -139,13 +139,14 @@ Status BlobLedger::append(const std::string& rows, bool durable) {
   return failed;
 }
 
-// A partial row would shift all rows after it.
+// Cuts off a partial row, which would shift all rows after it.
 void BlobLedger::cut_back() {
   const auto end = static_cast<off_t>(rows_in_file_ * kRowBytes);
   if (io::disk::ftruncate(file_.get(), end) != 0) must_rewrite_ = true;
 }
 
-// The rows are already in the file, so a failure only costs space; adding the next row tries again.
+// Compacts the file. Its rows are already there, so a failure only costs space; adding the next row
+// tries again.
 void BlobLedger::compact() {
   if (rows_in_file_ <= rows_ * 2 + kSparedRows) return;
   if (const Status written = rewrite(); !written)

@@ -27,7 +27,7 @@ namespace lockstep::launcher {
 // The largest tree fits into it.
 inline constexpr std::size_t kMaxLedgerRows = snapshot::kMaxReachable + 500'000;
 
-// May be called from any thread.
+// The rows of blobs and their owners. May be called from any thread.
 class BlobLedger {
  public:
   // Drops an incomplete last row, and logs that.
@@ -38,10 +38,10 @@ class BlobLedger {
   // Returns the keys that `owner` did not send.
   std::vector<snapshot::DigestKey> not_sent(const std::string& owner,
                                             std::span<const snapshot::DigestKey> keys);
-  // `durable`: the rows are on disk when it returns. After an error none of them is known.
+  // Adds rows. `durable`: they are on disk when it returns. After an error none of them is known.
   Status add(const std::string& owner, const std::vector<snapshot::DigestKey>& keys, bool durable);
-  // After blobs were removed: keeps the rows of the blobs in `here` (sorted), and the rows added
-  // since begin_trim(). Call begin_trim() before listing `here`.
+  // Removes rows after blobs were removed: keeps the rows of the blobs in `here` (sorted), and the
+  // rows added since begin_trim(). Call begin_trim() before listing `here`.
   void begin_trim();
   Status keep_only(const std::vector<snapshot::DigestKey>& here);
   std::size_t rows() const;
@@ -79,7 +79,7 @@ class BlobLedger {
   std::unordered_map<OwnerId, Owner> owners_;
   std::size_t rows_ = 0, rows_in_file_ = 0;
   bool must_rewrite_ = false;  // the file does not end where rows_in_file_ says, or is damaged
-  Keys fresh_;                 // added since begin_trim()
+  Keys fresh_;                 // the rows added since begin_trim()
   bool is_trimming_ = false;
 };
 

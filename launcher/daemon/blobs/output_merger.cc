@@ -64,7 +64,7 @@ class Merger {
     return {};
   }
 
-  // A folder with ./outputs and ./logs, if they have files.
+  // Makes a folder with ./outputs and ./logs, if they have files.
   Result<std::optional<Digest>> artifacts() {
     snapshot::Directory both;
     const std::pair<std::string_view, const std::vector<NodeTree>*> folders[] = {

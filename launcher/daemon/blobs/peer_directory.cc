@@ -20,7 +20,8 @@ Digest key_of_tree(const Digest& root, const std::optional<Digest>& lock) {
   return lock ? sha256(std::string(lock->view()) + std::string(root.view())) : root;
 }
 
-// An order that differs between askers, and is always the same for one: splitmix64's finalizer.
+// Makes an order that differs between askers, and is always the same for one: splitmix64's
+// finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
   std::uint64_t x = asker.value * 0x9e3779b97f4a7c15 + peer.value;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -153,7 +154,7 @@ std::vector<PeerDirectory::Withdrawal> PeerDirectory::withdraw(Instant now, cons
   for (auto it = told_.begin(); it != told_.end();) {
     const NodeId asker = it->first.first;
     const Told& told = it->second;
-    const bool is_over = now - told.last >= kPeerAllowedFor;  // it expires by itself
+    const bool is_over = now - told.last >= kPeerAllowedFor;  // the entry expires by itself
     if (!is_over && may(asker, told.ask)) {
       ++it;
       continue;

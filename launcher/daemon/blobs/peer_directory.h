@@ -1,7 +1,7 @@
 #pragma once
-// Which nodes have a tree or are fetching it, as they report while they fetch, and which peers to
-// name to a node that asks. The data is bounded and only in memory: after a restart the reports of
-// the nodes fill it again. No socket, no clock.
+// The nodes that have a tree or are fetching it, as they report while they fetch; chooses the peers
+// to name to a node that asks. The data is bounded and only in memory: after a restart the reports
+// of the nodes fill it again. No socket, no clock.
 
 #include <cstdint>
 #include <functional>
@@ -80,15 +80,16 @@ class PeerDirectory {
   };
   std::map<std::pair<NodeId, Digest>, Told> told_;  // (asker, tree): the peers told to let it in
   std::size_t told_count_ = 0;
-  // (asker, tree): the peers named to the asker since its last report about the tree.
+  // By asker and tree: the peers named to the asker since its last report about the tree.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;
-  // Of nodes that report, and of peers that were named to them.
+  // The traffic of nodes that report, and of peers that were named to them.
   std::map<NodeId, BlobTraffic> traffic_;
 };
 
-inline constexpr std::size_t kPeerCore = 16;     // first nodes, which share the launcher's work
-inline constexpr std::size_t kEarlierPeers = 8;  // still fetching, named to each later node
+inline constexpr std::size_t kPeerCore = 16;  // first nodes, which share the launcher's work
+// the most peers still fetching that are named to each later node
+inline constexpr std::size_t kEarlierPeers = 8;
 // Peers with the whole tree that are named to each node.
 inline constexpr std::size_t kWholePeers = 8;
 inline constexpr std::size_t kMaxPeerTrees = 1'000;

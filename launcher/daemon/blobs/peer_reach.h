@@ -1,5 +1,6 @@
 #pragma once
-// Which nodes can fetch blobs from each other, and where. Pure: it looks only at the core's state.
+// Decides which nodes can fetch blobs from each other, and at which address. Pure: it depends only
+// on the core's state.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +17,8 @@ struct Node;
 // A node whose address is loopback has peers on its own host alone.
 bool can_reach(const Core& core, const Node& asker, NodeId peer);
 
-// How many other nodes within reach run a part with this tree in an attempt of this node. At most
-// as many as are named to a node at once.
+// The number of other nodes within reach that run a part with this tree in an attempt of this node.
+// At most as many as are named to a node at once.
 std::uint32_t others_with(const Core& core, const Node& node, const Digest& tree);
 
 // "tcp://HOST:PORT" of a numeric address; brackets around an IPv6 one.

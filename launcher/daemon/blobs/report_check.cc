@@ -22,12 +22,14 @@ std::vector<PartReport>* reports_of(AgentMessage& message) {
   return nullptr;
 }
 
-// Checking again would give the same: the tree is too large, or its folders are not valid.
+// Whether an error is about the tree, which is too large or has invalid folders: checking again
+// would give the same.
 bool is_of_tree(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::corrupt;
 }
 
-// `visit` returns why the tree is removed from the report; "": it stays.
+// Visits the trees of a report. `visit` returns why a tree is removed from the report; "": it
+// stays.
 template <typename Visit>
 void each_tree(PartReport& report, const Visit& visit) {
   const auto of_output = [&](CollectedOutput& output) {

@@ -33,7 +33,8 @@ class ReportCheck {
   using CheckTree = std::function<void(const Caller& caller, const Digest& root,
                                        std::function<void(Result<bool> whole)>)>;
   using Deliver = std::function<void(const NodeRequest& from, AgentMessage message)>;
-  using LogRefusal = std::function<void(std::string line)>;  // rate-limited by the owner
+  // writes a line, rate-limited by the owner
+  using LogRefusal = std::function<void(std::string line)>;
   ReportCheck(const Core& core, CheckTree check, Deliver deliver, LogRefusal log_refusal)
       : core_(core),
         check_(std::move(check)),
@@ -61,10 +62,11 @@ class ReportCheck {
   std::map<Digest, int> failed_;  // how often a tree could not be checked
 };
 
-// Limit for each node. Further reports are dropped; a node repeats what was not acknowledged.
+// The most waiting reports of each node. Further reports are dropped; a node repeats what was not
+// acknowledged.
 inline constexpr std::size_t kMaxWaitingReports = 64;
-// Then a tree that still cannot be checked is refused: its blobs may never be readable again, and
-// the launcher would not hear of the node any more.
+// The number of checks after which a tree that still cannot be checked is refused: its blobs may
+// never be readable again, and the node's later reports would wait for ever.
 inline constexpr int kMaxTreeChecks = 10;
 
 }  // namespace lockstep::launcher

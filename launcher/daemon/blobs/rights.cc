@@ -38,7 +38,7 @@ Status BlobRights::drop_those_of_trees(const BlobOwner& owner, std::vector<Diges
   return {};
 }
 
-// In parts, because others wait for the ledger.
+// Checks in parts, because others wait for the ledger.
 Result<std::vector<DigestKey>> BlobRights::not_sent(const BlobOwner& owner,
                                                     const std::vector<DigestKey>& keys,
                                                     const snapshot::Pause& pause) {
@@ -90,7 +90,7 @@ Result<bool> BlobRights::owns_tree(const BlobOwner& owner, const Digest& root,
   return owns;
 }
 
-// nullopt: the blob belongs to them.
+// Why a blob is not the owner's; nullopt: it is.
 Result<std::optional<BlobRights::NotOwned>> BlobRights::why_not_owned(
     const BlobOwner& owner, const Digest& root, const snapshot::Pause& pause) {
   snapshot::Walk walk = snapshot::bounded_walk(pause);

@@ -31,7 +31,7 @@ class BlobRights {
       : store_(store), ledger_(ledger), trees_(store, kMaxReachableBytes) {}
   snapshot::ReachableTrees& trees() { return trees_; }
 
-  // Returns those of `digests` that do not belong to the owner, in their order.
+  // Returns the `digests` that do not belong to the owner, in their order.
   Result<std::vector<Digest>> foreign(const BlobOwner& owner, const std::vector<Digest>& digests,
                                       const snapshot::Pause& pause = {});
   // Whether the store has the whole tree and all its blobs are the owner's. A yes is remembered;

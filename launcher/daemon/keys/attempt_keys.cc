@@ -22,7 +22,8 @@ const unsigned char* raw(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// OpenSSL's HMAC() looks the algorithm up at each call, which costs more than the digest itself.
+// Computes an HMAC. OpenSSL's HMAC() looks the algorithm up at each call, which costs more than the
+// digest itself.
 Digest hmac_sha256(const std::string& secret, const std::string& text) {
   struct Mac {
     EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);

@@ -17,17 +17,18 @@
 
 namespace lockstep::launcher {
 
-// Reads the secret, 32 bytes in a file of mode 0600, or makes it. corrupt: the file has another
-// size.
+// Reads the secret, 32 bytes in a file of mode 0600, or makes it. Returns corrupt if the file has
+// another size.
 Result<std::string> load_or_create_attempts_secret(const std::string& path);
 
-// HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE key.
+// The secret key of an attempt: HMAC-SHA256(secret, job NUL incarnation NUL number), as a CURVE
+// key.
 std::string secret_key_of_attempt(const std::string& secret, const AttemptId& attempt);
 io::KeyPair key_of_attempt(const std::string& secret, const AttemptId& attempt);
 
 class AttemptKeys {
  public:
-  // nullopt: the attempt's credential does not count.
+  // Finds the caller of an attempt; nullopt: its credential does not count.
   using CallerOf = std::function<std::optional<AttemptCaller>(const AttemptId&)>;
   AttemptKeys(std::string secret, CallerOf caller_of)
       : secret_(std::move(secret)), caller_of_(std::move(caller_of)) {}
@@ -45,10 +46,11 @@ class AttemptKeys {
   const CallerOf caller_of_;
   std::map<AttemptId, std::string> secrets_;  // secret keys
   std::map<PublicKey, AttemptId> attempts_;
-  // Issued, but not in attempts_ yet: few attempts ever ask for something, and a public key costs
-  // more than the rest of an assignment. They are derived when an unknown key asks.
+  // The attempts with issued keys that are not in attempts_ yet: few attempts ever ask for
+  // something, and a public key costs more than the rest of an assignment. They are derived when an
+  // unknown key asks.
   std::vector<AttemptId> underived_;
-  std::size_t look_at_ = 1'000;  // at this number, keys of ended attempts are removed
+  std::size_t look_at_ = 1'000;  // the number at which keys of ended attempts are removed
 };
 
 }  // namespace lockstep::launcher

@@ -6,7 +6,7 @@
 
 namespace lockstep::launcher {
 
-// `blank`: this launcher's key and endpoints; its secret and expiry are filled in.
+// Makes a token. `blank`: this launcher's key and endpoints; its secret and expiry are filled in.
 NewToken make_join_token(wire::JoinToken blank, Instant expires);
 
 }  // namespace lockstep::launcher

@@ -24,17 +24,17 @@ class KeyRegistry {
   // Accepts the keys of attempts from now on; `attempts` must outlive this.
   void add(AttemptKeys& attempts) { attempts_ = &attempts; }
 
-  // Whether a key may connect. Users, attempts and nodes may everywhere; anybody may on the join
-  // socket, whose only message carries a secret; a removed node may on the control socket, to be
-  // told that it was removed. A key just added to the file may connect before the core knows it;
-  // the core learns of it before it gets the key's first message.
+  // Whether a key may connect. Keys of users, attempts and nodes may connect everywhere; any key to
+  // the join socket, whose only message carries a secret; a removed node's key to the control
+  // socket, to learn that it was removed. A key just added to the file may connect before the core
+  // knows it; the core learns of it before it gets the key's first message.
   bool allows(const std::string& domain, const PublicKey& key) {
     if (domain == kJoinDomain || node_of(key) || client_of(key)) return true;
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
   AuthorizedUsers& file() { return file_; }
-  // A key that came from the file is rejected as soon as its line is gone, even before the core
-  // learns of that.
+  // The user of a key. A key that came from the file is rejected as soon as its line is gone, even
+  // before the core learns of that.
   std::optional<std::string> user_of(const PublicKey& key) {
     const auto it = users_.find(key);
     if (it == users_.end() || (it->second.from_file && !file_.lists(key))) return std::nullopt;

@@ -118,7 +118,7 @@ void Auditor::record_keys(const std::map<PublicKey, std::string>& before,
   record_missing(before, after, "take key");
 }
 
-// A deletion that a user requested has an entry for the request already.
+// Records a deletion, unless a user requested it: then the request has an entry already.
 void Auditor::perform(const ForgetJob& action) {
   if (!action.is_by_limit) return;
   AuditEntry entry;

@@ -28,8 +28,8 @@ class Auditor final : public AuditTrail {
   // `now`: real time, from the core's clock.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // Refusals are limited for each source: those beyond are counted, and the count is written.
-  // A repeated read by the same key is written once a minute.
+  // Records an entry. Refusals are limited for each source: further ones are counted, and the count
+  // is written. A repeated read by the same key is written once a minute.
   void record(AuditEntry entry) override;
   // Counts a refusal that gets no entry of its own.
   void left_out(const std::string& source);
@@ -53,8 +53,8 @@ class Auditor final : public AuditTrail {
   void perform(const ForgetJob& action);
 
  private:
-  // How many refusals are recorded: the fewest of one key, more of one network address, the most of
-  // all together, so that one address cannot use up the total.
+  // The most refusals that are recorded: the fewest of one key, more of one network address, the
+  // most of all together, so that one address cannot use up the total.
   struct Limits {
     RateLimit<std::string> of_key{{50, 0.2}};
     RateLimit<std::string> of_address{{200, 1}};
@@ -75,7 +75,8 @@ class Auditor final : public AuditTrail {
   std::map<std::string, std::uint64_t> left_out_;  // refusals not written, by source
   std::uint64_t left_out_of_others_ = 0;           // entries of sources that are not in left_out_
   Instant left_out_since_, tell_at_ = Instant::never();
-  using Read = std::tuple<std::string, std::string, std::string>;  // key, what, object
+  // the key, the object's kind and its name
+  using Read = std::tuple<std::string, std::string, std::string>;
   std::map<Read, Instant> reads_;
   std::map<std::string, std::string> words_;  // key_word() of keys: a cache, as it is expensive
   bool is_failing_ = false;                   // the last write failed

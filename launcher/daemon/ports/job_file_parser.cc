@@ -6,8 +6,8 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One at a time, because a hostile file may need 240 MiB for a moment. Each waiting file has at
-// most kMaxUserMessageBytes.
+// One file at a time, because a hostile file may need 240 MiB for a moment. Each waiting file has
+// at most kMaxUserMessageBytes.
 FairWorkers::Limits limits_of_parser() {
   FairWorkers::Limits limits;
   limits.waiting = {"job files waiting to be checked", 4, 64};

@@ -18,7 +18,8 @@ class JobFileParser {
   explicit JobFileParser(io::EventLoop& loop);
 
   using Then = std::function<void(spec::JobFileReading)>;
-  // `then` is called on the loop, later. resource_exhausted: too many wait; it is not called.
+  // Parses a file. `then` is called on the loop, later. Returns resource_exhausted if too many
+  // wait; then it is not called.
   Status parse(const std::string& principal, CheckJobFile request, Then then);
 
  private:

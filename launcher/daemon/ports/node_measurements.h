@@ -1,6 +1,6 @@
 #pragma once
-// What nodes reported, for the service: their use of resources, received by the control server, and
-// their transfers of files, received by the bulk server.
+// The reports of nodes, for the service: their use of resources, received by the control server,
+// and their transfers of files, received by the bulk server.
 
 #include "launcher/api/ports/clock_and_random.h"
 #include "launcher/api/ports/measurements.h"

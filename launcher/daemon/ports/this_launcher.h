@@ -15,7 +15,7 @@ class ThisLauncher final : public LauncherProcess {
  public:
   struct Parts {
     LauncherInfo info;      // its disk and its writes are filled in at each call
-    wire::JoinToken token;  // its secret and expiry are filled in for each new one
+    wire::JoinToken token;  // its secret and expiry are filled in for each new token
     DurableCore& durable;
     const DiskMonitor& space;
     const ProviderCalls& providers;

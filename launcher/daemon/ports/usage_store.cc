@@ -8,7 +8,8 @@
 namespace lockstep::launcher {
 namespace {
 
-constexpr int kReportsMissed = 3;  // after this many missing reports, the newest one is out of date
+// the number of missing reports after which the newest one is out of date
+constexpr int kReportsMissed = 3;
 constexpr Duration kAllowance = seconds(2);
 
 std::uint32_t fitting(std::uint64_t value) {

@@ -23,8 +23,8 @@ inline constexpr Duration kUseKeptFor = minutes(10);
 inline constexpr Duration kUseSampleEvery = seconds(10);
 inline constexpr std::size_t kUseSamples = kUseKeptFor / kUseSampleEvery;
 
-// Removes from the report what the node may not report: attempts without a part on it, ranks of
-// other parts, and repeated ranks and parts. `left_out` counts them.
+// Removes from the report entries that the node may not report: attempts without a part on it,
+// ranks of other parts, and repeated ranks and parts. `left_out` counts them.
 UsageReport own_use(const State& state, NodeId node, UsageReport report, std::size_t* left_out);
 
 class UsageStore {
@@ -33,7 +33,7 @@ class UsageStore {
   // Forgets nodes that were removed.
   void keep_only(const State& state);
   std::optional<MeasuredNode> of_node(Instant now, NodeId node, bool history) const;
-  // nullopt also if the node's newest report does not name the attempt.
+  // The use of a part; nullopt also if the node's newest report does not name the attempt.
   std::optional<MeasuredPart> of_part(Instant now, NodeId node, const AttemptId& attempt) const;
   std::size_t nodes() const { return nodes_.size(); }
 

@@ -25,7 +25,7 @@ class UserSecrets final : public Secrets {
   Status expect(const std::string& owner, const std::set<std::string>& names) override;
   // Fills in the secrets that the assignments' jobs name, except for assignments that are to stop.
   void give(DesiredState& desired);
-  // The values of those of `names` that this owner has set.
+  // The values of the `names` that this owner has set.
   Result<SecretValues> values(const std::string& owner, const std::set<std::string>& names);
   // Removes the secrets of removed users.
   void follow(const Principals& principals);

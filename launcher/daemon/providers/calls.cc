@@ -21,7 +21,7 @@ const char* word_of(ProviderVerb verb) {
   return "?";
 }
 
-// True if the event says how the call ended for its machine.
+// Whether the event ends the call for its machine.
 bool is_result(ProviderEvent::Kind kind) {
   switch (kind) {
     case ProviderEvent::Kind::running:
@@ -55,7 +55,7 @@ void ProviderCalls::perform(const CallProvider& action) {
   Call& call = it->second;
   for (const std::string& machine : action.machines) call.tokens[machine];
   if (action.verb != ProviderVerb::create) return enqueue(action.call, call);
-  // Checked first, so that no token is made in vain.
+  // The target is checked first, so that no token is made in vain.
   const ComputeSpec* spec = parts_.setup.spec(action.target);
   const bool lacks_bundle =
       spec != nullptr && installs_bundle(spec->source) && !parts_.setup.bundle();

@@ -28,7 +28,7 @@ class ProviderCalls {
  public:
   struct Limits {
     Duration create = minutes(15), remove = minutes(5);
-    Duration grace = seconds(5);  // between SIGTERM and SIGKILL
+    Duration grace = seconds(5);  // the time between SIGTERM and SIGKILL
     Duration token_life = minutes(60);
     std::size_t at_once = 32;
     std::size_t lines = 10'000;  // the most lines of one call's standard output
@@ -55,7 +55,7 @@ class ProviderCalls {
   void perform(const HoldMachines& action) { holds_.perform(action); }
   void perform(const CheckProvider& action) { checks_.perform(action); }
   void perform(const ForgetCompute& action) { folders_.forget(action.target); }
-  // Called in each turn: does what is due.
+  // Called in each turn: begins the due calls.
   void turn_end();
   // How long the loop may wait; Duration::max() = without bound.
   Duration wait() const;
@@ -76,7 +76,7 @@ class ProviderCalls {
     Instant started = {};
     std::unique_ptr<ProviderProcess> process = {};
     bool is_waiting = false;
-    bool is_stopped = false;  // it is not to begin
+    bool is_stopped = false;  // the call must not begin
   };
   struct MadeToken {
     std::string token;

@@ -1,7 +1,7 @@
 #pragma once
-// Asks providers whether settings work, before a target has them: runs `check`, and tells the core
-// what it said. Nothing of it stays: the directory that the provider got is removed, unless the
-// target is there already and it is the target's own.
+// Asks providers whether settings work, before a target has them: runs `check`, and passes the
+// answer to the core. Nothing of it stays: the directory that the provider got is removed, unless
+// the target is there already and it is the target's own.
 
 #include <functional>
 #include <map>
@@ -24,7 +24,7 @@ class ProviderChecks {
     Duration grace = seconds(5);
     std::size_t lines = 1'000;
   };
-  // All of them outlive this object.
+  // The parts of the daemon that it uses. All of them outlive this object.
   struct Parts {
     io::EventLoop& loop;
     const ProviderSetup& setup;

@@ -1,7 +1,6 @@
 #pragma once
-// The folder `compute` of the launcher's home over time: what a provider kept for a target goes
-// with the target. Logs of deleted targets stay readable for a while: those of the newest
-// kKeptLogs.
+// The folder `compute` of the launcher's home over time: a provider's files for a target go with
+// the target. Logs of deleted targets stay readable for a while: the newest kKeptLogs.
 
 #include <cstdint>
 #include <functional>
@@ -25,7 +24,7 @@ class ComputeFolders {
   // Called at the start: removes everything that belongs to no target, such as files that a crash
   // left.
   void clean();
-  // The target is deleted.
+  // Called when the target is deleted.
   void forget(const std::string& target);
   // Removes a directory. Its path is free at once.
   void remove(const std::string& path);

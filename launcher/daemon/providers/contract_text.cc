@@ -57,7 +57,7 @@ json words_json(SettingKey::Kind kind, const std::vector<std::string>& words) {
   return words.front();
 }
 
-// The provider uses the size for what the settings of a container leave out.
+// The size as JSON, which the provider uses for values that the settings of a container lack.
 json size_json(const Size& size) {
   return {{"name", size.name}, {"cpus", size.vcpus}, {"memory", size.memory.count}};
 }
@@ -148,7 +148,7 @@ struct EventReader {
     if (value == nullptr) return no_event(fmt::format("'{}' is not a string", key));
     return one_line(*value, limit);
   }
-  // A word that people and programs compare, so it is never shortened.
+  // Reads a word that people and programs compare, so it is never shortened.
   Result<std::string> word(const char* key, std::size_t limit) const {
     TRY_ASSIGN(std::string value, text(key, true, limit));
     if (value.empty() || value.size() > limit)

@@ -43,14 +43,14 @@ struct ProviderRequest {
   const Size* size = nullptr;           // the target's size; null: it has none
   std::set<std::string> accounts = {};  // the accounts of users who may submit jobs
 };
-// One JSON object without a newline.
+// Makes one JSON object without a newline.
 std::string to_json(const ProviderIdentity& identity, const ProviderRequest& request);
-// A password becomes a line of ssh's input and a text of JSON.
+// Checks a password, which becomes a line of ssh's input and a text of JSON.
 Status check_password(const std::string& password);
 
-// invalid_argument: the line is not an event that this launcher knows. Texts are cut to the length
-// that facts may hold. `stopped` counts as an error, because the launcher asks for machines that
-// run.
+// Reads an event. Returns invalid_argument if this launcher does not know it. Texts are cut to the
+// length that facts may hold. `stopped` counts as an error, because the launcher asks for machines
+// that run.
 Result<ProviderEvent> read_event(std::string_view line);
 
 }  // namespace lockstep::launcher

@@ -76,7 +76,7 @@ void ProviderHolds::start(const std::string& target, Hold& hold) {
   hold.started = now;
   hold.next_look = now + pauses_.look;
   hold.pause = std::clamp(hold.pause * 2, pauses_.first, pauses_.longest);
-  hold.not_before = now + hold.pause;  // cleared if it starts
+  hold.not_before = now + hold.pause;  // cleared if the process starts
   PreparedRun prepared = prepare(target, hold);
   hold.redactor = std::move(prepared.redactor);
   for (const ProviderEvent& refused : prepared.refused)
@@ -124,7 +124,7 @@ void ProviderHolds::on_end(const std::string& target, const Why& why) {
   const bool was_asked = hold.process->is_stopping();
   hold.process.reset();
   if (now - hold.started >= pauses_.long_up) hold.pause = Duration(0);
-  if (was_asked) {  // it starts again at once
+  if (was_asked) {  // the process starts again at once
     hold.pause = Duration(0);
     hold.not_before = now;
     return log(target, "", "ended");

@@ -21,14 +21,15 @@ namespace lockstep::launcher {
 class ProviderHolds {
  public:
   struct Pauses {
-    Duration first = seconds(1), longest = seconds(60);  // it doubles from one to the other
-    Duration long_up = minutes(1);  // after a run of this length, the pause is the first one again
+    Duration first = seconds(1), longest = seconds(60);  // each pause is twice the one before
+    // after a run of this length, the next pause is the first one again
+    Duration long_up = minutes(1);
     Duration grace = seconds(5);
-    // How often the arguments that `hold` would get now are compared with those of the running
-    // process.
+    // How often the arguments that `hold` would get now are compared with the running process's
+    // arguments.
     Duration look = seconds(10);
   };
-  // All of them outlive this object.
+  // The parts of the daemon that it uses. All of them outlive this object.
   struct Parts {
     io::EventLoop& loop;
     const ProviderSetup& setup;
@@ -45,7 +46,7 @@ class ProviderHolds {
 
  private:
   struct Hold {
-    std::vector<std::string> machines;  // none: it ends
+    std::vector<std::string> machines;  // none: the process ends
     std::unique_ptr<ProviderProcess> process;
     // The digest of the running process's request: the request itself may hold passwords.
     Digest request;

@@ -14,11 +14,12 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr int kNotUnderstood = 2;  // exit code of decision 038: the request was refused
-// What a pipe can hold; further output comes from a process that escaped.
+// The reads that empty a pipe; further output comes from a process that escaped.
 constexpr int kReadsAtItsEnd = 4;
 constexpr std::size_t kReadBytes = 64u << 10;
 
-// End of file and "nothing now" are treated alike: the pidfd shows when the program has ended.
+// Reads what is available. End of file and "nothing now" are treated alike: the pidfd shows when
+// the program has ended.
 std::string_view read_now(int fd, std::array<char, kReadBytes>& buffer, bool* is_over) {
   ssize_t got = 0;
   do {

@@ -20,15 +20,15 @@ namespace lockstep::launcher {
 
 class ProviderProcess {
  public:
-  static constexpr std::size_t kMaxLineBytes = 64u << 10;      // of a line of standard output
+  static constexpr std::size_t kMaxLineBytes = 64u << 10;  // the longest line of standard output
   static constexpr std::size_t kMaxErrorLineBytes = 4u << 10;  // the rest of the line is dropped
   static constexpr std::size_t kMaxErrorBytes = 1u << 20;      // a minute; more is read and dropped
 
   struct Handlers {
     std::function<void(std::string_view line)> on_line;        // a line of standard output
     std::function<void(std::string_view line)> on_error_line;  // a line of standard error
-    // Called last, and once. `fault` is that of stop(), otherwise `failed`. It may destroy the
-    // process.
+    // Called last, and once. `fault` is the argument of stop(), otherwise `failed`. It may destroy
+    // the process.
     std::function<void(MachineFault fault, const Why& why)> on_end;
   };
   struct Input {
@@ -46,18 +46,18 @@ class ProviderProcess {
                                                         const std::vector<std::string>& words,
                                                         Input input, Limits limits, Instant now,
                                                         Handlers handlers);
-  ~ProviderProcess();  // kills it
+  ~ProviderProcess();  // kills the process
   ProviderProcess(const ProviderProcess&) = delete;
   ProviderProcess& operator=(const ProviderProcess&) = delete;
 
   // Makes it end: the end of its held input, then SIGTERM, then SIGKILL. Its output counts no more.
   void stop(Instant now, MachineFault fault, Why why);
   bool is_stopping() const { return stopped_.has_value(); }
-  // Does what is due; due() says when it must be called at the latest.
+  // Does the due work; due() is the latest time for the next call.
   void tick(Instant now);
   Instant due() const;
   int pid() const { return program_.pid(); }
-  // For on_end: the process ended by itself, with exit code 0.
+  // Whether the process ended by itself, with exit code 0; for on_end.
   bool has_succeeded() const { return has_succeeded_; }
 
  private:
@@ -73,7 +73,7 @@ class ProviderProcess {
   void watch();
   void write_input();
   void close_input();
-  // False: nothing more can come now.
+  // Reads output. False: nothing more can come now.
   bool read_output();
   bool read_errors();
   void take_output(std::string_view bytes);
@@ -95,7 +95,7 @@ class ProviderProcess {
     MachineFault fault = MachineFault::failed;
     Why why;
   };
-  std::optional<Stopped> stopped_;  // none: it was not stopped
+  std::optional<Stopped> stopped_;  // none: the process was not stopped
   Why broken_;                      // why it must be stopped: the next tick does so
   Instant deadline_ = Instant::never();
   Instant next_signal_ = Instant::never();

@@ -110,7 +110,7 @@ Why Redactor::clean(const Why& why) const {
 
 namespace {
 
-// If the settings give no size, a pod gets the target's size.
+// Gives a pod the target's size, if the settings give no size.
 void add_size(const Size& size, ProviderSettings& settings) {
   const auto add = [&](const char* key, std::string value) {
     settings.try_emplace(key, std::vector<std::string>{std::move(value)});
@@ -197,9 +197,9 @@ PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
 namespace {
 
 struct SiteFile {
-  const char* what;    // for errors: "an executable file"
+  const char* what;    // the noun for errors: "an executable file"
   int access;          // the access that the launcher's account needs
-  const char* refuse;  // for errors: "run it"
+  const char* refuse;  // the end of "the launcher does not …": "run it"
 };
 constexpr SiteFile kSiteProgram{"an executable file", X_OK, "run it"};
 constexpr SiteFile kSiteKubeconfig{"a readable file", R_OK, "use it"};

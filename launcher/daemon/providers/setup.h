@@ -27,14 +27,15 @@ struct ProviderSetup {
   // The command of the target's provider, to which the verb is appended; an error: why it cannot be
   // started.
   std::function<Result<std::vector<std::string>>(const ComputeSpec&)> program;
-  std::function<Result<std::string>()> bundle;                        // path of the node archive
-  std::function<const ComputeSpec*(const std::string& target)> spec;  // null: no such target
+  std::function<Result<std::string>()> bundle;  // path of the node archive
+  // null: the target does not exist
+  std::function<const ComputeSpec*(const std::string& target)> spec;
   // Null: the machine does not exist.
   std::function<const SshHost*(const std::string& target, const std::string& machine)> host;
-  // The values of those of `names` that the owner has set.
+  // The values of the `names` that the owner has set.
   std::function<Result<SecretValues>(const std::string& owner, const std::set<std::string>& names)>
       secrets;
-  // Null: the catalogue has no such size.
+  // Null: the catalogue does not have the size.
   std::function<const Size*(const std::string& name)> size = nullptr;
   // The accounts of users who may submit jobs.
   std::function<std::set<std::string>()> accounts = nullptr;
@@ -45,7 +46,7 @@ class Redactor {
  public:
   void hide(const std::string& password);
   std::string clean(std::string_view text) const;
-  // Each text in it becomes one line of at most kMaxEventTextBytes.
+  // Removes secrets from a reason. Each text in it becomes one line of at most kMaxEventTextBytes.
   Why clean(const Why& why) const;
 
  private:
@@ -60,11 +61,11 @@ struct PreparedRun {
   Redactor redactor;
 };
 
-// `verb` is of the contract. `tokens`: the machines, with the token of each; "": this verb needs
-// none. Only `list` may be for no machine.
+// Prepares a run. `verb` is of the contract. `tokens`: the machines, with the token of each; "":
+// this verb needs none. Only `list` may be for no machine.
 PreparedRun prepare_run(const ProviderSetup& setup, const std::string& target,
                         std::string_view verb, const std::map<std::string, std::string>& tokens);
-// A `check` of settings that no target has yet. `state`: a directory for this run alone.
+// Prepares a `check` of settings that no target has yet. `state`: a directory for this run alone.
 PreparedRun prepare_check(const ProviderSetup& setup, const ComputeSpec& spec,
                           const std::string& state);
 
@@ -78,8 +79,8 @@ Result<std::vector<std::string>> provider_words(const LauncherHome& home, const 
 // A target's kubeconfig, found and checked in the same way, because it can name programs.
 Result<std::string> site_kubeconfig(const LauncherHome& home, const std::string& name);
 
-// The archive of scripts/bundle: `chosen`, or if that is "", the first that there is beside our
-// program. not_found: the message says where it was looked for, and how to make it.
+// The archive of scripts/bundle: `chosen`, or if that is "", the first one beside our program.
+// Returns not_found with the places that were searched, and how to make it.
 Result<std::string> find_node_bundle(const std::string& chosen);
 
 }  // namespace lockstep::launcher

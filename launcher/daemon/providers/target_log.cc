@@ -93,7 +93,7 @@ std::string ProviderLog::newest(const std::string& target, std::int64_t lines) c
   std::string text = end_of_file(home_.compute_log(target), kMaxComputeLogBytes);
   if (text.size() < kMaxComputeLogBytes)
     text.insert(0, end_of_file(home_.old_compute_log(target), kMaxComputeLogBytes - text.size()));
-  // Whole lines only: the first line may be incomplete.
+  // Only whole lines are kept: the first line may be incomplete.
   if (text.size() == kMaxComputeLogBytes) text.erase(0, text.find('\n') + 1);
   std::size_t begin = text.empty() ? 0 : text.size() - 1;
   for (std::int64_t left = lines; left > 0 && begin > 0; --left) {

@@ -1,7 +1,7 @@
 #pragma once
-// What providers did and printed, in one file for each target, as lines "TIME VERB MACHINE text".
-// At kMaxFileBytes the file becomes TARGET.log.old, which replaces the older one. Lines may be lost
-// without an error: a full disk must not stop a call.
+// The actions and output of providers, in one file for each target, as lines "TIME VERB MACHINE
+// text". At kMaxFileBytes the file becomes TARGET.log.old, which replaces the older one. Lines may
+// be lost without an error: a full disk must not stop a call.
 
 #include <cstdint>
 #include <string>
@@ -16,11 +16,11 @@ namespace lockstep::launcher {
 class ProviderLog {
  public:
   static constexpr std::size_t kMaxFileBytes = 4u << 20;
-  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // of the text of a line
+  static constexpr std::size_t kMaxLineBytes = 4u << 10;  // the most bytes of a line's text
 
   explicit ProviderLog(const LauncherHome& home) : home_(home) {}
 
-  // The text becomes one_line(). `machine` may be "".
+  // Adds a line. The text becomes one_line(). `machine` may be "".
   void add(const std::string& target, Instant now, std::string_view verb, std::string_view machine,
            std::string_view text);
   // The newest lines, at most kMaxComputeLogBytes; 0 lines: as many as fit into that. "": there is
@@ -34,7 +34,7 @@ class ProviderLog {
 // The event as a line of the log.
 std::string to_log(const ProviderEvent& event);
 
-// One line for people, printable; what is beyond `limit` bytes is cut off.
+// Makes one printable line for people; bytes beyond `limit` are cut off.
 std::string one_line(std::string_view text, std::size_t limit);
 
 }  // namespace lockstep::launcher

@@ -141,7 +141,8 @@ void RemoteFetcher::fetch(const std::string& principal, const RemoteFiles& files
   fetch->thens.push_back(std::move(then));
 }
 
-// A request for files that another request already waits for does not take a turn of its own.
+// Waits for a turn. A request for files that another request already waits for does not take a turn
+// of its own.
 Status RemoteFetcher::wait_for_turn(const std::string& principal,
                                     const std::shared_ptr<Fetch>& fetch) {
   if (fetch->has_begun || fetch->principals.count(principal) != 0) return {};
@@ -221,7 +222,7 @@ Result<snapshot::Subtree> RemoteFetcher::fetch_listing(Fetch& fetch, const Listi
   return snapshot::Subtree{tree.root, file};
 }
 
-// Valid only while the blob store has all of the tree.
+// The tree of files that were fetched before, only while the blob store has all of it.
 std::optional<Digest> RemoteFetcher::known_tree(const std::string& path) {
   const auto text = io::read_file(path, kibibytes(1));
   if (!text) return std::nullopt;

@@ -32,14 +32,14 @@ class RemoteFetcher {
   using Then = std::function<void(Result<snapshot::Subtree>)>;
   RemoteFetcher(io::EventLoop& loop, snapshot::BlobStore& blobs, std::string folder,
                 Duration silence);
-  ~RemoteFetcher();  // ends what runs
+  ~RemoteFetcher();  // ends the running fetches
 
-  // One fetch serves all who ask for the same files while it waits or runs; it begins at the first
-  // turn of one of them.
+  // Fetches files. One fetch serves all who ask for the same files while it waits or runs; it
+  // begins at the first turn of one of them.
   void fetch(const std::string& principal, const RemoteFiles& files, Tell tell, Then then);
   // Tells those who wait, about once a second.
   void tell_waiting(Instant now);
-  Duration wait(Instant now) const;  // until tell_waiting() has something to do
+  Duration wait(Instant now) const;  // The time until tell_waiting() has something to do.
 
   static constexpr std::size_t kAtOnce = 8, kAtOnceOfUser = 2;
   static constexpr std::size_t kMaxWaiting = 200, kMaxWaitingOfUser = 25;

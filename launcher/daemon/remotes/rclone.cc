@@ -208,7 +208,7 @@ std::string address_of(const RemoteFiles& files) {
   return files.remote + (files.remote.ends_with(':') ? "" : "/") + files.path;
 }
 
-// rclone's error for a user, without what the operator's files contain.
+// The error of rclone for a user, without contents of the operator's files.
 std::string words_of(const RemoteFiles& files, const Ran& ran) {
   std::string text = replaced(ran.error, address_of(files), files.shown);
   text = without_values(replaced(std::move(text), files.remote, "the datastore"), files.config);

@@ -17,10 +17,10 @@
 namespace lockstep::launcher {
 
 struct RcloneContext {
-  std::string home;  // an empty folder
+  std::string home;  // an empty folder for rclone
   Duration silence;  // rclone is killed if it makes no progress for this long
   const std::atomic<bool>* stop = nullptr;  // set: end at once
-  std::string path = {};                    // where rclone is searched; "": our PATH
+  std::string path = {};                    // the folders in which rclone is searched; "": our PATH
 };
 
 struct RemoteFile {
@@ -38,11 +38,12 @@ struct Listing {
 
 inline constexpr std::size_t kMaxRemoteFiles = 2'000'000;
 
-// Reads rclone's output as a listing. corrupt: a name leads out of the folder or cannot be a
-// file's.
+// Reads rclone's output as a listing. Returns corrupt if a name leads out of the folder or cannot
+// be a file's.
 Result<Listing> read_listing(const std::string& json);
 
-// not_found: nothing is there; unavailable: rclone is not installed, or says why not.
+// Lists a remote. Returns not_found if nothing is there, and unavailable if rclone is not installed
+// or fails.
 Result<Listing> list_remote(const RemoteFiles& files, const RcloneContext& context);
 
 // Copies the listed files into the folder `to`. `progress` is called with the bytes so far.
@@ -50,12 +51,12 @@ Status copy_remote(const RemoteFiles& files, const Listing& listing, const std::
                    const RcloneContext& context,
                    const std::function<void(std::uint64_t)>& progress);
 
-// Writes the folder `from`, or with `is_file` the file `from`, to `to.path`, over what is there.
+// Writes the folder `from`, or with `is_file` the file `from`, to `to.path`, over existing files.
 // Other files there stay.
 Status write_remote(const RemoteFiles& to, const std::string& from, bool is_file,
                     const RcloneContext& context);
 
-// `text` without the values of this configuration file.
+// Removes the values of this configuration file from `text`.
 std::string without_values(std::string text, const std::string& config);
 
 }  // namespace lockstep::launcher

@@ -16,7 +16,8 @@
 namespace lockstep::launcher {
 namespace {
 
-// rclone follows a link that it is given by name, and the link could lead to the launcher's files.
+// Checks that a path is a file: rclone follows a link that it is given by name, and the link could
+// lead to the launcher's files.
 Status check_is_file(const std::string& path, const std::string& shown) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};

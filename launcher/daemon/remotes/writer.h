@@ -26,9 +26,10 @@ class RemoteWriter {
   using Then = std::function<void(Status)>;
   RemoteWriter(io::EventLoop& loop, snapshot::BlobStore& blobs, std::string folder,
                Duration silence);
-  ~RemoteWriter();  // ends what runs
+  ~RemoteWriter();  // ends the running writes
 
-  // Two writes to the same path are done one after the other, in the order of the calls.
+  // Writes an output. Two writes to the same path are done one after the other, in the order of the
+  // calls.
   void write(const WriteOutput& what, const RemoteFiles& to, Then then);
 
   static constexpr std::size_t kAtOnce = 8, kAtOnceOfUser = 2;

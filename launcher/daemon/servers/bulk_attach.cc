@@ -1,4 +1,4 @@
-// The bulk server's side of attachments: what it passes to them, and takes from them.
+// The bulk server's side of attachments: the frames that it passes to them, and takes from them.
 
 #include <spdlog/spdlog.h>
 

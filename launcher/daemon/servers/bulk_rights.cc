@@ -25,8 +25,7 @@ std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
 
 }  // namespace
 
-// The same decision as for requests on the control socket. Followers report a missing job
-// themselves.
+// Decides as for requests on the control socket. Followers report a missing job themselves.
 Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = durable_.core().state();
   const Job* job = state.job(id);
@@ -39,8 +38,8 @@ std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
   return may_read(key, job).why;
 }
 
-// A user who follows a pipeline requests each of its steps many times, but the audit log needs one
-// entry.
+// Whether this is the first read of a job. A user who follows a pipeline requests each of its steps
+// many times, but the audit log needs one entry.
 bool BulkServer::is_first_read(const PublicKey& key, const JobId& job) {
   constexpr Duration kSameRead = minutes(10);
   constexpr std::size_t kMaxRemembered = 10'000;
@@ -119,7 +118,7 @@ bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId&
   return std::find(trees.begin(), trees.end(), root) != trees.end();
 }
 
-// The same answer for a missing tree and for one of another user.
+// Sends blobs, with the same answer for a missing tree and for another user's tree.
 void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
   if (!request.root)
     return refuse(from.peer, from.sequence,

@@ -17,13 +17,14 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr int kMaxPiecesForKeys = 16;  // each may have pieces of the largest size
+// the most puts in progress; each may have pieces of the largest size
+constexpr int kMaxPiecesForKeys = 16;
 // Limits on users' messages that wait for the loop.
 ShareBounds bounds_of_bulk_messages() {
   return {"messages waiting", 4'096, 65'536, 64u << 20, 256u << 20};
 }
-// A frame has at most 64 KiB of data. A user who types has a few frames waiting; one who sends a
-// file has a window of them.
+// The bounds of attach frames. A frame has at most 64 KiB of data. A user who types has a few
+// frames waiting; one who sends a file has a window of them.
 ShareBounds bounds_of_attach_frames() {
   return {"frames of attachments waiting", 4'096, 65'536, 16u << 20, 128u << 20};
 }
@@ -72,9 +73,10 @@ struct BulkRequests {
     server.blob_service_.handle(std::move(asker), std::move(m));
   }
   void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
-  // Users send source trees, nodes send outputs of jobs.
+  // Stores blobs: users send source trees, nodes send outputs of jobs.
   void operator()(PutBlobs& m) const {
-    // The same text as for a write that fails, so that waiting clients always read one reason.
+    // The text is the same as for a write that fails, so that waiting clients always read one
+    // reason.
     const auto low = server.space_.refusal();
     const bool is_full = node && server.space_.level() == DiskMonitor::Level::full;
     if (is_full || (!node && !low.empty())) server.blob_service_.give_up(from, m);

@@ -32,7 +32,7 @@ struct BulkVerb {
   std::string_view operator()(const FindPeersReply&) const { return kAnswer; }
   std::string_view operator()(const UnitsReply&) const { return kAnswer; }
 
-  // Of messages that a launcher sends and should never receive.
+  // The name for messages that a launcher sends and should never receive.
   static constexpr std::string_view kAnswer = "answer";
 };
 

@@ -76,7 +76,7 @@ struct Performer {
     server.keys_.allow_user(action.key, action.user, action.from_file);
   }
   void operator()(const RevokeUser& action) const { server.keys_.revoke_user(action.key); }
-  // A client with the key of a removed user is told so when it connects.
+  // A client with the key of a removed user learns that when it connects.
   void operator()(const UserChanged& action) const {
     const Principals& principals = server.durable_.core().state().principals();
     if (principals.user(action.user) == nullptr) server.keys_.remove_user(action.user);
@@ -122,8 +122,8 @@ void LauncherServer::tell_addresses(std::vector<LauncherAddress> addresses) {
 
 void LauncherServer::flush() {
   send_all();
-  // One after another: the message for a node of a big gang is large, and is sent before the next
-  // is made.
+  // The nodes get their messages one after another: the message for a node of a big gang is large,
+  // and is sent before the next is made.
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
     const auto current = nodes_.links().current(node);
     if (!current) continue;

@@ -22,7 +22,8 @@ constexpr std::size_t kMaxWaitingForKeys = 100;
 ShareBounds bounds_of_messages() {
   return {"messages waiting", 4'096, 65'536, 32u << 20, 256u << 20};
 }
-// A request counts from its decoding to its answer, also while its files are checked.
+// The bounds of unanswered requests. A request counts from its decoding to its answer, also while
+// its files are checked.
 ShareBounds bounds_of_unanswered() {
   return {"unanswered requests", 5'000, 50'000, 64u << 20, 512u << 20};
 }
@@ -94,8 +95,8 @@ void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   if (keys_.node_of(incoming.key) || keys_.is_revoked(incoming.key))
     return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
                    incoming.bytes);
-  // Checked for each message, so that a revoked key, or one of an ended attempt, is refused at
-  // once.
+  // The key is checked for each message, so that a revoked key, or one of an ended attempt, is
+  // refused at once.
   if (const auto client = keys_.client_of(incoming.key))
     return on_client(std::move(incoming), *client);
   if (waits_for_key(incoming)) return;
@@ -152,7 +153,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
 
-// Counts only reports of the node's current session, not those of a cloned image or late ones.
+// Counts only reports of the node's current session, not a cloned image's or late ones.
 void LauncherServer::take_usage(const Request& from, UsageReport report) {
   const auto node = keys_.node_of(from.key);
   if (!node) return;
@@ -169,7 +170,8 @@ void LauncherServer::take_usage(const Request& from, UsageReport report) {
   usage_.keep_only(state);
 }
 
-// All keys of a user share one limit, and so do all attempts of their jobs.
+// The reached limit of a caller. All keys of a user share one limit, and so do all attempts of
+// their jobs.
 std::string LauncherServer::limit_reached(const Caller& caller, std::size_t bytes) {
   const bool is_attempt = std::holds_alternative<AttemptCaller>(caller);
   const std::string sender = (is_attempt ? "attempts of " : "") + principal_of(caller);
@@ -274,7 +276,8 @@ void LauncherServer::note_disk_waiter(const std::string& peer) {
   disk_waiters_.insert(peer);
 }
 
-// The client's wait begins anew, so its request is not late.
+// Tells the client that its request waits. The client's wait begins anew, so the request is not
+// late.
 void LauncherServer::tell_waiting(const WaitsForDisk& why, Instant until) {
   waiting_.each([&](WaitingRequest& one) {
     if (!one.asker.takes_waits) return;

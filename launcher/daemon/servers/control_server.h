@@ -46,7 +46,7 @@ class LauncherServer final : public Replies {
   static constexpr char kAdapter = 'z';
 
   struct Settings {
-    std::vector<LauncherAddress> addresses;  // for nodes: LauncherAddresses
+    std::vector<LauncherAddress> addresses;  // sent to nodes in the message LauncherAddresses
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
     std::string fabric;  // the operator's file: spec::load_fabric_rules
@@ -60,7 +60,7 @@ class LauncherServer final : public Replies {
     Outbox& outbox;
     NodeSender& nodes;
     Blobs& blobs;       // checks the trees that nodes report
-    UsageStore& usage;  // takes what nodes report
+    UsageStore& usage;  // gets the reports of nodes
     UserSecrets& secrets;
     AttemptKeys& attempts;
     Auditor& audit;
@@ -75,18 +75,19 @@ class LauncherServer final : public Replies {
   bool users_wait() const;
   void on_join(io::ServerSocket::Incoming incoming);
   void perform(const ControlAction& action);
-  // False: the refusal is not for a join.
+  // Refuses a join. False: the refusal is not for a join.
   bool refuse_join(const ReplyRefused& action);
   // Called after the last of a turn's actions and before the next input. Sends each changed node
   // its desired state, which is durable by now, and everything in the outbox.
   void flush();
-  // The turn's facts are being written: what was put into the outbox waits; until they are durable.
+  // Holds new answers of the outbox while the turn's facts are being written, until they are
+  // durable.
   void hold_answers() { outbox_.hold(); }
   void release_answers() { outbox_.release(); }
   // Tells users whose requests or answers wait here for a slow disk that they do. Their requests
   // are not late before `until`.
   void tell_waiting(const WaitsForDisk& why, Instant until);
-  // To every node, and later to nodes that open a session.
+  // Tells the addresses to every node, and later to nodes that open a session.
   void tell_addresses(std::vector<LauncherAddress> addresses);
 
   // The service's replies, over the control socket.
@@ -99,10 +100,11 @@ class LauncherServer final : public Replies {
   friend struct NodeMessages;
   friend struct Performer;
 
-  // Where the handles of joins begin, so that they differ from those that the service gives.
+  // The first handle of joins, chosen so that they differ from the handles that the service gives.
   static constexpr std::uint64_t kFirstJoining = std::uint64_t{1} << 63;
 
-  // One key may send only a small part of what one address may, and an address half of the total.
+  // One key may send only a small part of the limit of one address, and an address half of the
+  // total.
   struct JoinLimits {
     RateLimit<PublicKey> of_key{{10, 1}};
     RateLimit<std::string> of_address{{100, 25}};
@@ -137,7 +139,7 @@ class LauncherServer final : public Replies {
   void note_disk_waiter(const std::string& peer);
   static std::string peer_of(const Asker& asker);  // the connection of an asker of this adapter
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
-  // nullopt: the reply is not for a join, or its client has gone.
+  // Takes the join of a reply; nullopt: the reply is not for a join, or its client has gone.
   std::optional<Joining> take_joining(const ReplyTo& to);
   // The node's desired state, with the secrets that its jobs name and its attempts' credentials.
   DesiredState desired_for(NodeId node);
@@ -162,9 +164,9 @@ class LauncherServer final : public Replies {
   ReportCheck reports_;
   OperatorFabric operator_fabric_;
   TurnQueue<io::ServerSocket::Incoming> messages_;  // messages of users that are not decoded yet
-  TurnQueue<WaitingRequest> waiting_;               // until the core takes requests
-  std::shared_ptr<Shares> unanswered_;              // users' requests, wherever they wait
-  std::set<std::string> disk_waiters_;              // peers whose client knows WaitsForDisk
+  TurnQueue<WaitingRequest> waiting_;   // requests that wait until the core takes requests
+  std::shared_ptr<Shares> unanswered_;  // users' requests, wherever they wait
+  std::set<std::string> disk_waiters_;  // peers whose client knows WaitsForDisk
   std::size_t waiting_for_keys_ = 0;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;

@@ -10,8 +10,9 @@ constexpr std::size_t kMaxJoining = 10'000;
 
 }  // namespace
 
-// Anybody may send to this socket, so only a few messages per second are handled. A flood is
-// stopped by the sender's own limit before it uses up the limit that others share.
+// Whether a message to join is handled now. Anybody may send to this socket, so only a few messages
+// per second are handled. A flood is stopped by the sender's own limit before it uses up the limit
+// that others share.
 bool LauncherServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
   const Instant now = durable_.now();
   return join_limits_.of_key.take(incoming.key, now) &&

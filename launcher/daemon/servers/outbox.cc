@@ -45,7 +45,7 @@ void Outbox::hold() {
   const auto at_once = std::stable_partition(items_.begin(), items_.end(), waits);
   std::move(items_.begin(), at_once, std::back_inserter(held_));
   items_.erase(items_.begin(), at_once);
-  pages_ = 0;  // no further ones are made while it waits
+  pages_ = 0;  // no further pages are made while it waits
 }
 
 void Outbox::release() {

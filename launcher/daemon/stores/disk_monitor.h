@@ -18,14 +18,14 @@ class DiskMonitor {
   enum class Level { well, low, full };
   struct Settings {
     std::string home;
-    std::string reserve;       // the file
+    std::string reserve;       // the reserve's file
     Bytes low = {};            // 0: io::default_low_space
     Bytes reserve_bytes = {};  // 0: 64 MiB, or a twentieth of the file system if that is less
     std::function<Result<io::DiskSpace>(const std::string&)> measure = io::disk_space;
   };
   explicit DiskMonitor(Settings settings) : settings_(std::move(settings)) {}
 
-  // invalid_argument: --reserve or --low-space is half of the file system or more.
+  // Returns invalid_argument if --reserve or --low-space is half of the file system or more.
   Status expect_possible() const;
   // Measures at most every kLookEvery, and makes or removes the reserve file.
   void look(Instant now);

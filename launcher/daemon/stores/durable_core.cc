@@ -80,7 +80,8 @@ void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(St
 
 // ---- the writer ---------------------------------------------------------------------------------
 
-// The thread starts with the first write, when the loop's thread has blocked its signals.
+// The thread that writes. It starts with the first write, when the loop's thread has blocked its
+// signals.
 Worker& DurableCore::writer() {
   if (!writer_) writer_.emplace();
   return *writer_;
@@ -107,7 +108,8 @@ void DurableCore::write(std::function<Status()> work, std::function<void(Status)
   });
 }
 
-// An adoption that is refused now has changed nothing; appends never end like this.
+// Handles the end of a write. An adoption that is refused now has changed nothing; appends never
+// end like this.
 void DurableCore::written(Status done, const std::function<void(Status)>& then) {
   const Duration took = now() - began_;
   if (took >= kSlowWrite) {

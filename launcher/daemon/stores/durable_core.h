@@ -36,7 +36,7 @@ class DurableCore final : public RunningCore {
   io::Clock& clock() { return clock_; }
   Instant started() const { return started_; }
 
-  // See Turns.
+  // Feeds an input; see Turns.
   void feed(const Input& input) override { turns_.feed(input); }
   void ask(std::function<void()> request) override { turns_.ask(std::move(request)); }
   void when_durable(std::function<void()> work) { turns_.when_durable(std::move(work)); }
@@ -61,7 +61,7 @@ class DurableCore final : public RunningCore {
   // every later end_turn().
   void adopt(const CompactedJournal& compacted, std::function<void(Status)> then);
 
-  // The write that is taking long now, and the last one that did.
+  // The write that takes long now, and the last one that did.
   DiskWrites writes();
 
  private:
@@ -83,13 +83,13 @@ class DurableCore final : public RunningCore {
   Turns turns_;
   std::uint64_t rows_ = 0, kept_ = 0;
   std::optional<Error> broken_;   // the journal cannot be used any more
-  Instant began_;                 // the present write
+  Instant began_;                 // the beginning of the present write
   bool told_ = false;             // a long write was reported
   DiskWrites slow_;               // the last one that did
   std::optional<Worker> writer_;  // last member, so that it is destroyed first
 };
 
-// A write that takes longer is slow: it is logged, and told to those who wait for it.
+// The time after which a write is slow: it is logged, and told to those who wait for it.
 inline constexpr Duration kSlowWrite = seconds(1);
 
 }  // namespace lockstep::launcher

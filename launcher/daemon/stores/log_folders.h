@@ -9,9 +9,9 @@
 
 namespace lockstep::launcher {
 
-// deleted: the state knows that the job or attempt was deleted, or may have forgotten the deletion
-// (it remembers a bounded number). unknown: the state has no trace of the job, so facts were lost,
-// and these logs may be all that is left of it.
+// The owner of a folder of logs. deleted: the state knows that the job or attempt was deleted, or
+// may have forgotten the deletion (it remembers a bounded number). unknown: the state has no trace
+// of the job, so facts were lost, and these logs may be all that is left of it.
 enum class LogFolderOwner { job, deleted, unknown };
 
 // The owner of logs/<job>/<attempt>; `job` and `attempt` are the names of these folders.

@@ -7,8 +7,9 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kTellLogsEvery = seconds(1);
-constexpr std::uint64_t kTellLogBytes = 1u << 20;  // or when this many bytes have come
-// This many bytes of logs of ended ranks are accepted above a quota, so that jobs can end.
+// the number of bytes after which the intake is told, too
+constexpr std::uint64_t kTellLogBytes = 1u << 20;
+// The bytes of logs of ended ranks that are accepted above a quota, so that jobs can end.
 constexpr std::uint64_t kLastLogs = 16u << 20;
 
 }  // namespace

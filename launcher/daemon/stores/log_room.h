@@ -21,7 +21,8 @@ class LogRoom {
   // logs of ranks that have ended.
   std::string why_none(const AttemptId& attempt, NodeId node);
   void taken(const LogAppend& logs, NodeId node);
-  // `by_quota`: refused because of why_none(); otherwise because the launcher's disk is full.
+  // Notes a refusal. `by_quota`: because of why_none(); otherwise because the launcher's disk is
+  // full.
   void refused(const AttemptId& attempt, NodeId node, const std::string& why, bool by_quota);
   // Called at the end of each turn. At intervals it tells the core how many bytes of logs arrived.
   void turn_end();
@@ -32,7 +33,7 @@ class LogRoom {
   struct Sizes {
     std::map<std::pair<int, LogStream>, std::uint64_t> ends;
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;  // how many of `bytes` the core was told
+    std::uint64_t told = 0;  // the part of `bytes` that the core knows
   };
   void tell(const PartKey& part, Sizes& sizes);
 
@@ -42,9 +43,9 @@ class LogRoom {
   Instant told_;
   bool is_full_ = false;            // the last logs that came found no space
   std::uint64_t full_episode_ = 0;  // the number of the present time without space
-  // The same for each part whose owner has reached a quota.
+  // The number of the time without space for each part whose owner has reached a quota.
   std::map<PartKey, std::uint64_t> over_quota_;
-  std::uint64_t episodes_ = 0;  // how often such a state began
+  std::uint64_t episodes_ = 0;  // the number of such times so far
 };
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #pragma once
-// How much of the final outputs of ended ranks is taken beyond what facts count: the core hears of
-// outputs only when a part's final report comes. It counts what nodes send for each part, and stops
-// a part when its owner has no more room. Pure: what there is room for is passed in.
+// Limits the final outputs of ended ranks that facts do not count yet: the core learns of outputs
+// only with a part's final report. It counts the bytes that nodes send for each part, and stops a
+// part when its owner has no more room. Pure: the room is passed in.
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ class OutputRoom {
   std::map<PartKey, Sent> sent_;
 };
 
-// A part may always send so much, so that a job that is just over the limit ends.
+// The bytes that a part may always send, so that a job that is just over the limit ends.
 inline constexpr std::uint64_t kLastOutputs = 16u << 20;
 
 }  // namespace lockstep::launcher

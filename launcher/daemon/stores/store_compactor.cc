@@ -17,11 +17,11 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr Duration kAgain = seconds(5);  // while a backup is being made
+constexpr Duration kAgain = seconds(5);  // the pause while a backup is being made
 constexpr Duration kAfterFailure = minutes(10);
-constexpr Duration kQuiet = seconds(2);          // time without a fact
-constexpr Duration kAfterDeletion = seconds(1);  // more deletions may follow
-// While the disk is low and nothing can be removed.
+constexpr Duration kQuiet = seconds(2);          // the time without a fact
+constexpr Duration kAfterDeletion = seconds(1);  // the pause in which more deletions may follow
+// The longest pause while the disk is low and nothing can be removed.
 constexpr Duration kLongestLowPause = minutes(8);
 constexpr std::size_t kFoldersAtOnce = 200;
 constexpr std::size_t kFoldersNamed = 5;
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxReplaced = 100'000;  // older ones are collected when 
 // part of it.
 constexpr std::uint64_t kReplacedPart = 4;
 constexpr Duration kPauseWithSpace = seconds(10);  // The least time between collections.
-constexpr int kPauseFactor = 4;  // or this multiple of the time that the last one took
+constexpr int kPauseFactor = 4;                    // or this multiple of the last collection's time
 
 std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
   return root + "/" + job + "/" + attempt;
@@ -81,7 +81,7 @@ void StoreCompactor::perform(const TreesReplaced& action) {
   hurry();
 }
 
-// Replaced versions are of no use, so they are removed before new work is refused.
+// Hurries. Replaced versions are of no use, so they are removed before new work is refused.
 void StoreCompactor::hurry() {
   if (replaced_.empty()) return;
   const Instant soon = durable_.now() + kAfterDeletion;
@@ -122,8 +122,8 @@ void StoreCompactor::turn_end() {
   if (durable_.now() >= collect_at_ || (is_low() && durable_.now() >= collect_low_at_)) collect();
 }
 
-// While jobs come and go, a compaction would compete for the processor. So it waits for a moment
-// without facts, until the journal is much larger than what would be kept.
+// The time of the next compaction. While jobs come and go, it would compete for the processor. So
+// it waits for a moment without facts, until the journal is much larger than a compacted one.
 Instant StoreCompactor::compaction_at() const {
   const std::uint64_t rows = durable_.journal_rows(), kept = durable_.journal_kept();
   if (rows < kept * 2 + settings_.compact_after) return Instant::never();
@@ -251,7 +251,8 @@ void StoreCompactor::adopted(const Status& done, std::uint64_t before) {
 void StoreCompactor::collect() {
   if (!begin()) return;
   collect_at_ = durable_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
-  collect_low_at_ = durable_.now() + kLongestLowPause;  // until it is known how much this one frees
+  // set until it is known how much this collection frees
+  collect_low_at_ = durable_.now() + kLongestLowPause;
   // Blobs that a node sent and has not reported yet belong to a job that has not ended.
   snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
                                           settings_.blob_lease};
@@ -300,8 +301,8 @@ void StoreCompactor::condemned(const Result<std::size_t>& count) {
 void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
   collecting_.reset();
   end();
-  // Blobs that were sent just now may be removed next time, within the minute that users are told
-  // about.
+  // Blobs that were sent just now may be removed next time, within the minute that users are
+  // promised.
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
   low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   collect_low_at_ = std::min(collect_low_at_, durable_.now() + low_pause_);

@@ -23,12 +23,12 @@
 
 namespace lockstep::launcher {
 
-// While the disk is low, uploads of users that no job refers to are kept no longer than this.
+// While the disk is low, the time for which uploads that no job refers to are kept.
 inline constexpr Duration kBriefLease = seconds(30);
 // While the disk is low and blobs can be removed, the time between collections. The two sum to less
 // than the minute that error messages promise to users.
 inline constexpr Duration kLowPause = kBriefLease / 2;
-// The same while replaced versions of running jobs can be removed.
+// The same pause while replaced versions of running jobs can be removed.
 inline constexpr Duration kReplacedPause = seconds(3);
 
 class StoreCompactor {
@@ -52,7 +52,7 @@ class StoreCompactor {
 
   void perform(const ForgetJob& action);
   void perform(const TreesReplaced& action);
-  // Called at the end of each turn; begins what is due.
+  // Called at the end of each turn; begins the due work.
   void turn_end();
   Duration wait();  // time until something is due; max() while it is at work
 
@@ -60,7 +60,7 @@ class StoreCompactor {
   struct LogFolder {
     std::string job, attempt;  // names of directories
   };
-  bool begin();  // false: at work, or a backup is being taken
+  bool begin();  // false: a compaction is at work, or a backup is being taken
   void end();
   void list_orphans();
   void found(const std::vector<LogFolder>& folders);
@@ -99,7 +99,7 @@ class StoreCompactor {
   struct Replaced {
     snapshot::BlobCollection::Released tree;
     Instant at;
-    // An upper bound for all trees of one action; it stands with the first of them.
+    // An upper bound for all trees of one action; the first of them has it.
     std::uint64_t bytes = 0;
   };
   std::deque<Replaced> replaced_;
@@ -107,7 +107,7 @@ class StoreCompactor {
   Instant collected_at_;    // the begin of the last collection
   Duration took_{0};        // how long that collection took
   std::uint64_t rows_ = 0;  // the journal's rows in the last turn
-  Instant quiet_since_;     // when that last changed
+  Instant quiet_since_;     // the time of the last change
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last member, so that it is destroyed first
 };

@@ -60,7 +60,7 @@ void FairWorkers::admit() {
 }
 
 void FairWorkers::serve() {
-  // Only the loop's thread handles signals.
+  // Only the loop's thread handles signals, so they are blocked here.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -91,7 +91,7 @@ void FairWorkers::serve() {
   }
 }
 
-// A work calls this when it has used up its slice.
+// Makes way; a work calls this when it has used up its slice.
 Status FairWorkers::make_way(const std::string& who) {
   std::unique_lock lock(mutex_);
   if (!leaving_ && queue_.others_wait(who)) {

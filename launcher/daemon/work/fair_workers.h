@@ -39,9 +39,9 @@ class FairWorkers {
   FairWorkers(const FairWorkers&) = delete;
   FairWorkers& operator=(const FairWorkers&) = delete;
 
-  // resource_exhausted: too many wait; the work is not taken.
+  // Runs work. Returns resource_exhausted if too many wait; then the work is not taken.
   Status run(const std::string& who, Work work);
-  // For work that may not be refused, because something else bounds its amount.
+  // Runs work that may not be refused, because something else bounds its amount.
   void run_anyway(const std::string& who, Work work);
 
  private:
@@ -50,7 +50,7 @@ class FairWorkers {
     bool goes_on = false;
   };
   struct Entry {
-    Work work;                 // to begin; or
+    Work work;                 // the work to begin; or
     Paused* paused = nullptr;  // the paused work to continue
   };
   void admit();

@@ -22,14 +22,15 @@ struct ShareBounds {
   std::uint64_t bytes_of_one = kNone, bytes_of_all = kNone;
 };
 
-// May be called from any thread.
+// The shares of principals. May be called from any thread.
 class Shares {
  public:
   explicit Shares(ShareBounds bounds) : bounds_(std::move(bounds)) {}
 
-  // Counts one more thing of `who`. resource_exhausted: the bound of one or of all is reached.
+  // Counts one more thing of `who`. Returns resource_exhausted if the bound of one or of all is
+  // reached.
   Status take(const std::string& who, std::uint64_t bytes = 0);
-  // The same without a bound, for what may not be refused.
+  // Counts it without a bound, for things that may not be refused.
   void take_anyway(const std::string& who, std::uint64_t bytes = 0);
   void give_back(const std::string& who, std::uint64_t bytes = 0);
 

@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// The time during which the loop handles messages of users before it handles those of nodes again.
+// The time during which the loop handles messages of users before it handles nodes' messages again.
 inline constexpr Duration kUsersServedFor = milliseconds(10);
 
 template <typename Item>
@@ -26,19 +26,20 @@ class TurnQueue {
  public:
   explicit TurnQueue(ShareBounds bounds) : shares_(std::move(bounds)) {}
 
-  // resource_exhausted: the bounds of `who` or of all are reached; the item is not taken.
+  // Adds an item. Returns resource_exhausted, without the item, if the bounds of `who` or of all
+  // are reached.
   Status push(const std::string& who, Item item, std::uint64_t bytes = 0) {
     TRY(shares_.take(who, bytes));
     line_of(who).items.push_back({std::move(item), bytes});
     return {};
   }
-  // For what may not be refused.
+  // Adds an item that may not be refused.
   void push_anyway(const std::string& who, Item item, std::uint64_t bytes = 0) {
     shares_.take_anyway(who, bytes);
     line_of(who).items.push_back({std::move(item), bytes});
   }
-  // For an item that was begun: it comes before the others of `who`, whose turn comes last. Not
-  // refused.
+  // Puts back an item that was begun: it comes before the others of `who`, whose turn comes last.
+  // Not refused.
   void put_back(const std::string& who, Item item) {
     shares_.take_anyway(who);
     Line& line = line_of(who);

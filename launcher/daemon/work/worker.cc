@@ -24,7 +24,7 @@ void Worker::run(Work work) {
 }
 
 void Worker::serve() {
-  // Only the loop's thread handles signals.
+  // Only the loop's thread handles signals, so they are blocked here.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);

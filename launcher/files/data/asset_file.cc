@@ -60,7 +60,7 @@ class AssetReader {
   }
 
  private:
-  // Without a file, no line can be named.
+  // Adds a fault; without a file, no line can be named.
   void fault(const Place& place, const std::string& message,
              ErrorCode code = ErrorCode::invalid_argument) {
     const bool has_place = !source_.name.empty() || place.override_text;

@@ -27,16 +27,16 @@ struct AssetFile {
 // The launcher's error with the place of the key that it is about, if there is one.
 Error with_place(const Error& error, const AssetFile& file);
 
-// The values that options give, over those of the file.
+// The values that options give, which replace the file's values.
 struct AssetOptions {
   std::vector<std::pair<std::string, std::string>> values;  // key -> text as written
-  std::map<std::string, std::string> tags;                  // added to the file's
+  std::map<std::string, std::string> tags;                  // tags to add to the file's tags
   std::vector<std::string> overrides;  // the assignments of --set, applied after these
 };
 
-// `path`: the file; "": all comes from the options. A relative path of files is relative to the
-// file that has it; one of the options, to the working directory. Local files exist, and are of
-// the asset's type.
+// Reads a file. `path`: the file; "": everything comes from the options. A relative path of files
+// is relative to the file that has it, or for an option to the working directory. Local files
+// exist, and are of the asset's type.
 Result<AssetFile> load_asset(AssetKind kind, const std::string& path, const AssetOptions& options);
 // The same for a text from anywhere, which errors call `name`; local files are not looked at.
 Result<AssetFile> parse_asset(AssetKind kind, const std::string& name, std::string_view text,

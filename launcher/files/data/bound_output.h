@@ -15,8 +15,8 @@ struct BoundOutput {
   std::optional<Reference> from;   // ${{parent.jobs.STEP.outputs.NAME}}: of a step inside it
 };
 
-// `entry` is null, an expression, or a mapping that may have one as its `path`. nullopt behind a
-// fault.
+// Reads a bound output. `entry` is null, an expression, or a mapping that may have one as its
+// `path`. nullopt behind a fault.
 std::optional<BoundOutput> read_bound_output(const Source& source, const YamlEntry& entry,
                                              Faults& faults);
 

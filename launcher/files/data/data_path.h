@@ -14,12 +14,13 @@ bool is_web_path(std::string_view path);
 // The address for others than its writer: without the user's name and password and the values of
 // its query, which may be credentials: "http://***@HOST/d.txt?sig=***".
 std::string without_credentials(std::string_view address);
-// A store that Azure takes and we do not, yet.
+// Whether a path is in a store that Azure takes and Lockstep does not, yet.
 bool is_cloud_path(std::string_view path);
 // "file:./data", "file:///data" -> "./data", "/data"; any other as it is.
 std::string without_file_scheme(std::string_view path);
 
-// Relative to the folder of `file` ("": to the working directory), and without "/" at its end.
+// The absolute path, relative to the folder of `file` ("": to the working directory), without "/"
+// at its end.
 std::string absolute_path(const std::string& file, const std::string& path);
 
 // Checks that `path` exists and is what `type` says, and sets `file` to its name if it is a file.

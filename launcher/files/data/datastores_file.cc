@@ -189,7 +189,7 @@ void set_default(const Source& source, const YamlNode& name, std::vector<Datasto
                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near))));
 }
 
-// A file with only comments counts as empty.
+// Whether a file has no entries; one with only comments counts as empty.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -222,7 +222,7 @@ Result<std::vector<Datastore>> read_datastores(const std::string& name, std::str
 }
 
 Result<std::vector<Datastore>> load_datastores(const std::string& path) {
-  // root mounts what the file names, so its rights are checked.
+  // The file's rights are checked, since root mounts the paths that it names.
   TRY_ASSIGN(const std::optional<std::string> text,
              read_operators_file(path, Bytes{kMaxFileBytes}));
   return text ? read_datastores(path, *text) : std::vector<Datastore>();

@@ -27,7 +27,8 @@ struct Datastore {
   friend bool operator==(const Datastore&, const Datastore&) = default;
 };
 
-// Sorted by name. Errors begin with FILE:LINE:COLUMN, one line for each fault. `name` is absolute.
+// Reads the datastores, sorted by name. Errors begin with FILE:LINE:COLUMN, one line for each
+// fault. `name` is absolute.
 Result<std::vector<Datastore>> read_datastores(const std::string& name, std::string_view text);
 
 // Reads the file at `path`. If it does not exist, there are no datastores. permission_denied: an

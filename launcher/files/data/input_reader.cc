@@ -29,7 +29,7 @@ const YamlNode* scalar_in(const YamlNode& node, std::string_view key) {
   return found == nullptr || found->value.kind != YamlNode::Kind::scalar ? nullptr : &found->value;
 }
 
-// Azure's SDK also writes "azureml:" before addresses and local paths.
+// Removes "azureml:", which Azure's SDK also writes before addresses and local paths.
 std::string without_needless_azureml(const std::string& path) {
   constexpr std::string_view kAzureml = "azureml:";
   if (!path.starts_with(kAzureml)) return path;
@@ -89,7 +89,7 @@ class InputReader {
       return source_.error(path.place,
                            fmt::format("'{}.path': {}", path_, reference.error().message),
                            reference.error().code);
-    // until the launcher knows the datastore
+    // true until the launcher knows the datastore
     const bool is_stored = std::holds_alternative<DatastoreReference>(**reference);
     if (std::holds_alternative<JobOutputReference>(**reference))
       TRY(check_may_read(source_, path.place, "outputs of a job"));

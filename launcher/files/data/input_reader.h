@@ -19,7 +19,7 @@ struct LocalData {
   std::string path;   // as written, without "file:"; after find_data: as this process opens it
   Place place;        // the place of the path
   std::string where;  // the place of the path, as "FILE:LINE:COL"
-  std::string url;    // to be fetched before the capture; then `path` is ""
+  std::string url;    // a URL to fetch before the capture; then `path` is ""
 };
 
 struct ReadInputs {
@@ -33,12 +33,12 @@ struct ReadInputs {
 // The name of an input, and its properties that are not in its own mapping.
 struct DataTraits {
   std::string name;
-  std::optional<InputType> type = {};  // if its mapping has none
-  std::optional<InputMode> mode = {};  // also if its mapping has one
+  std::optional<InputType> type = {};  // used if the input's mapping has none
+  std::optional<InputMode> mode = {};  // used also if the input's mapping has one
 };
 
-// `node` is a mapping {type, path, mode} of data, whose shape is checked; `place`: of its key. Adds
-// the input to `out`.
+// Reads one input of data and adds it to `out`. `node` is a mapping {type, path, mode}, whose shape
+// is checked; `place`: of its key.
 Status read_data(const Source& source, const YamlNode& node, const Place& place,
                  const DataTraits& traits, ReadInputs& out);
 
@@ -48,7 +48,8 @@ Result<std::optional<InputType>> read_data_type(const Source& source, const Yaml
 Result<std::optional<InputMode>> read_data_mode(const Source& source, const YamlNode& node,
                                                 const std::string& name);
 
-// `node` is the mapping `inputs`, whose shape is checked. Every fault is added to `faults`.
+// Reads inputs. `node` is the mapping `inputs`, whose shape is checked. Every fault is added to
+// `faults`.
 ReadInputs read_inputs(const Source& source, const YamlNode& node, Faults& faults);
 
 // Resolves relative paths against the job file's folder, checks that each file or folder is there

@@ -9,14 +9,14 @@
 
 namespace lockstep::spec {
 
-// In place of a datastore's name: the pipeline's default, otherwise the launcher's.
+// The text in place of a datastore's name: the pipeline's default, otherwise the launcher's.
 inline constexpr std::string_view kDefaultDatastore = "${{default_datastore}}";
 bool names_default_datastore(std::string_view path);
-// `path` with the name in its place.
+// Puts the name into `path`.
 std::string with_default_datastore(std::string path, std::string_view name);
 
-// The path, with ${{name}} and ${{output_name}} left to the one who writes there, and
-// kDefaultDatastore to others. `shown`: its key in the file, "outputs.model.path".
+// Reads a path. ${{name}} and ${{output_name}} stay for the node that writes the output, and
+// kDefaultDatastore for the launcher. `shown`: the key in the file, "outputs.model.path".
 Result<std::string> read_output_path(const Source& source, const YamlNode& node,
                                      const std::string& shown);
 

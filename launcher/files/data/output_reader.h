@@ -1,5 +1,5 @@
 #pragma once
-// One output of a job, a step or a component: its type, mode and path.
+// Reads one output of a job, a step or a component: its type, mode and path.
 
 #include <optional>
 #include <string>
@@ -13,14 +13,15 @@ namespace lockstep::spec {
 
 struct ReadOutput {
   std::string name;
-  std::optional<InputType> type;  // as written; those of models and tables are folders
+  std::optional<InputType> type;  // as written; models and tables are folders
   std::optional<OutputMode> mode;
   std::string path;                       // a path in a datastore; "": none
   std::string where = {};                 // the place of the path: "FILE:LINE:COL"
   std::optional<OutputAsset> asset = {};  // its type is only filled in by output_spec()
 };
 
-// `node` is null, or a mapping whose shape is checked. Every fault is added to `faults`.
+// Reads an output. `node` is null, or a mapping whose shape is checked. Every fault is added to
+// `faults`.
 ReadOutput read_output(const Source& source, const std::string& name, const YamlNode& node,
                        Faults& faults);
 

@@ -34,13 +34,13 @@ std::optional<double> to_number(const std::string& text) {
   return value;
 }
 
-// 3 and -3, and 3.0 as Azure's SDK writes it.
+// Whether a text is an integer: 3 and -3, and 3.0 as Azure's SDK writes it.
 bool is_integer(const std::string& text) {
   const auto value = to_number(text);
   return value && std::floor(*value) == *value && text.find_first_of("eExXnN") == std::string::npos;
 }
 
-// Azure's SDK writes 1 for True.
+// Whether a text is a boolean; Azure's SDK writes 1 for True.
 bool is_boolean(const std::string& text) {
   const std::string word = lower_case(text);
   return word == "true" || word == "false" || word == "1" || word == "0";

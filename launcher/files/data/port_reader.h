@@ -23,21 +23,21 @@ struct Port {
   Place place;
   std::variant<LiteralType, InputType> type = LiteralType::string;
   bool optional = false;
-  std::optional<std::string> fallback;  // `default` of a literal
+  std::optional<std::string> fallback;  // the `default` of a literal
   Place fallback_place;
-  std::optional<std::string> least, most;  // `min`, `max`; numbers
-  std::vector<std::string> choices;        // `enum`; empty: any
+  std::optional<std::string> least, most;  // the numbers `min` and `max`
+  std::vector<std::string> choices;        // the values of `enum`; empty: any
   std::optional<InputMode> mode;           // only for data
 
   bool is_data() const { return std::holds_alternative<InputType>(type); }
   std::string_view type_word() const;
 };
 
-// `node` is the mapping of one input, whose shape is checked. nullopt behind a fault.
+// Reads a port. `node` is the mapping of one input, whose shape is checked. nullopt behind a fault.
 std::optional<Port> read_port(const Source& source, const YamlEntry& entry, Faults& faults);
 
-// Good if the text is a value of the port. The message begins with what the text is:
-// "'0.5' is more than max 0.1 (train.yml:7:20)".
+// Checks that the text is a value of the port. The message begins with the value: "'0.5' is more
+// than max 0.1 (train.yml:7:20)".
 Status check_literal(const Source& source, const Port& port, const std::string& text);
 
 }  // namespace lockstep::spec

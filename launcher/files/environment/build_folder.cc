@@ -22,7 +22,7 @@ bool is_within(const fs::path& file, const fs::path& folder) {
          folder.end();
 }
 
-// A folder that cannot be read is refused later, by the capture.
+// Checks the kinds of files. A folder that cannot be read is refused later, by the capture.
 Status check_kinds(const BuildFolder& build) {
   std::error_code failure;
   fs::recursive_directory_iterator entry(build.path, failure);

@@ -11,8 +11,8 @@ namespace lockstep::spec {
 
 struct BuildFolder {
   std::string path;        // absolute, or relative to the working directory
-  std::string dockerfile;  // relative to it
-  // Prefix of errors: "job.yml:3:10: 'environment.build.path'".
+  std::string dockerfile;  // the file's path, relative to the folder
+  // The prefix of errors: "job.yml:3:10: 'environment.build.path'".
   std::string where;
   std::string dockerfile_where;
   friend bool operator==(const BuildFolder&, const BuildFolder&) = default;

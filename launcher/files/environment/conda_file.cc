@@ -60,7 +60,7 @@ class CondaReader {
     return source_.error(place, message, code);
   }
 
-  // nullptr: missing, or null.
+  // Finds a key; nullptr: missing, or null.
   const YamlNode* at(std::string_view key) const {
     const YamlEntry* entry = mapping_.find(key);
     const bool is_there = entry != nullptr && entry->value.kind != YamlNode::Kind::null;
@@ -87,7 +87,7 @@ class CondaReader {
                              near.empty() ? "" : fmt::format("; did you mean '{}'?", shown(near))));
   }
 
-  // A list of texts; nullptr: missing.
+  // Reads a list of texts; nullptr: missing.
   Result<const YamlNode*> list(std::string_view key, std::string_view example) const {
     const YamlNode* node = at(key);
     if (node == nullptr || node->kind == YamlNode::Kind::sequence) return node;
@@ -145,7 +145,7 @@ class CondaReader {
     for (std::string_view channel : kDefaults) append(std::string(channel));
   }
 
-  // A channel that is named twice keeps its first place.
+  // Adds a channel; one that is named twice keeps its first place.
   void append(std::string channel) {
     auto& channels = file_.environment.channels;
     if (std::find(channels.begin(), channels.end(), channel) == channels.end())
@@ -305,7 +305,8 @@ class CondaReader {
     return {};
   }
 
-  // Errors of the domain's checks begin with "environment.KEY: "; the key's place is looked up.
+  // Checks the whole definition. Errors of the domain's checks begin with "environment.KEY: "; the
+  // key's place is looked up.
   Status validate_whole() const {
     const Status valid = validate(EnvironmentSpec{"", "", file_.environment});
     if (valid) return {};

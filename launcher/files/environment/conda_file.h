@@ -18,7 +18,7 @@ struct CondaFile {
 // Whether a file is a conda file rather than an environment file.
 bool is_conda(const YamlNode& root);
 
-// `section`: prefix of the keys in errors, "environment.conda_file." or "".
+// Reads a conda file. `section`: prefix of the keys in errors, "environment.conda_file." or "".
 Result<CondaFile> read_conda(const Source& source, const YamlNode& mapping,
                              const std::string& section, const ReadText& read_text, Notes& notes);
 

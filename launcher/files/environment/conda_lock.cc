@@ -43,7 +43,7 @@ Result<std::string> read_hash(std::string_view text) {
 // The parts of an address that ends with "linux-64/zlib-1.3.1-h1_0.conda".
 struct Address {
   std::string_view subdir;
-  std::string_view name;  // name of the package
+  std::string_view name;  // the package's name
 };
 
 Result<Address> read_address(std::string_view url) {
@@ -91,7 +91,7 @@ class Packages {
     return wrong(fmt::format("'{}' is listed twice, with different addresses or hashes", name));
   }
 
-  // Sorted, because the order in a lock file has no meaning.
+  // Takes the packages, sorted, because the order in a lock file has no meaning.
   std::map<std::string, std::vector<std::string>> take() const {
     std::map<std::string, std::vector<std::string>> locked;
     for (const auto& [platform, packages] : named_)
@@ -103,8 +103,7 @@ class Packages {
   std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>> named_;
 };
 
-// ---- @EXPLICIT
-// -----------------------------------------------------------------------------------
+// ---- @EXPLICIT ---------------------------------------------------------------------------------
 
 class ExplicitReader {
  public:
@@ -150,8 +149,7 @@ class ExplicitReader {
   VenvEnvironment pip_;
 };
 
-// ---- conda-lock.yml
-// -----------------------------------------------------------------------------------
+// ---- conda-lock.yml ----------------------------------------------------------------------------
 
 class LockReader {
  public:

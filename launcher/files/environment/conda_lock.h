@@ -16,18 +16,18 @@ namespace lockstep::spec {
 // Hints for people, each with its FILE:LINE:COLUMN; none is an error.
 using Notes = std::vector<std::string>;
 
-// Larger bounds than for a job file: conda-lock writes every package of every platform, with its
+// Larger bounds than a job file's: conda-lock writes every package of every platform, with its
 // dependencies.
 inline constexpr std::size_t kMaxCondaBytes = 8 << 20;
 inline constexpr std::size_t kMaxCondaNodes = 200'000;
 
 bool is_explicit_lock(std::string_view text);
 bool is_conda_lock(const YamlNode& root);
-// An error for a lock file of pixi, which is neither a conda-lock file nor a conda file.
+// Returns an error for a lock file of pixi, which is neither a conda-lock file nor a conda file.
 Status refuse_pixi_lock(const Source& source, const YamlNode& root);
 
 Result<CondaEnvironment> read_explicit_lock(const Source& source);
-// `section`: prefix of the keys in errors, "environment.conda_file." or "".
+// Reads a lock file. `section`: prefix of the keys in errors, "environment.conda_file." or "".
 Result<CondaEnvironment> read_conda_lock(const Source& source, const YamlNode& root,
                                          const std::string& section, Notes& notes);
 

@@ -14,7 +14,7 @@
 
 namespace lockstep::spec {
 
-// In a job file, conda's keys are in a section of their own, as on Azure.
+// Refuses conda's keys: in a job file they are in a section of their own, as on Azure.
 Status DefinitionReader::refuse_conda() const {
   for (const YamlEntry& entry : mapping_.entries)
     if (entry.key == "channels" || entry.key == "dependencies")
@@ -31,7 +31,7 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
   std::string near = nearest_key(kTable, entry.key);
   const std::string ours = std::string(kTable) + ".";
   const bool is_ours = near.starts_with(ours);
-  // A key of a job file is no useful suggestion for another kind of file.
+  // A key of a job file is not a useful suggestion for another kind of file.
   if (is_ours) near = shown(near.substr(ours.size()));
   if (!near.empty() && (is_ours || !section_.empty()))
     message += fmt::format("; did you mean '{}'?", near);

@@ -19,7 +19,8 @@ struct ReadDocker {
 // Whether a definition describes a container.
 bool is_docker(const YamlNode& mapping);
 
-// `section` as in environment_reader.h. Keys that do not go with an image are refused by name.
+// Reads the container part. `section` as in environment_reader.h. Keys that do not go with an image
+// are refused by name.
 Result<ReadDocker> read_docker(const Source& source, const YamlNode& mapping,
                                const std::string& section);
 

@@ -13,7 +13,8 @@
 namespace lockstep::spec {
 namespace {
 
-// For a file that contains only an environment; errors of the domain's checks have no line.
+// Takes the environment of a file that contains nothing else; errors of the domain's checks have no
+// line.
 Result<ReadEnvironment> only(Result<CondaFile> file, const std::string& path) {
   if (!file) return file.error();
   ReadEnvironment read;

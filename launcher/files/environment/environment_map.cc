@@ -35,7 +35,7 @@ Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
   return load_environment(file.string(), read_text, notes);
 }
 
-// A map that was made but has no entries yet.
+// Whether a map was made but has no entries yet.
 bool has_no_entries(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -53,7 +53,7 @@ struct Map {
   YamlNode root;
 };
 
-// Null: no map, or one without entries.
+// Opens the map; null: there is none, or it has no entries.
 Result<std::unique_ptr<Map>> open_map(const std::string& path, const ReadText& read_text) {
   auto text = read_text(path);
   if (!text && text.error().code == ErrorCode::not_found) return std::unique_ptr<Map>();

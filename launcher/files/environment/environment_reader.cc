@@ -52,7 +52,7 @@ Result<CondaFile> DefinitionReader::conda_file() const {
                read.error().code);
 }
 
-// Checks that exactly one key says what the environment is made of.
+// Checks that exactly one key gives the kind of the environment.
 Status DefinitionReader::check_kind() const {
   const auto refuse = [&](std::string_view key, const std::string& message) {
     return error(mapping_.find(key)->place, message);
@@ -119,7 +119,7 @@ Result<HostEnvironment> DefinitionReader::host(const YamlNode& interpreter) cons
   return HostEnvironment{interpreter.text};
 }
 
-// `name`: becomes the conda file's name, if it has one.
+// Reads the container part. `name`: becomes the conda file's name, if it has one.
 Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
   TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
   if (at("conda_file") == nullptr) return read;
@@ -151,8 +151,8 @@ Status DefinitionReader::fill_definition(ReadEnvironment& read) const {
   return {};
 }
 
-// Errors of the domain's checks begin with "environment.KEY: "; the key's place is looked up. An
-// error in a conda file that has no place gets the file's.
+// Checks the whole definition. Errors of the domain's checks begin with "environment.KEY: "; the
+// key's place is looked up. An error in a conda file that has no place gets the file's.
 Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
   const Status valid = validate(spec);
   if (valid) return {};

@@ -19,7 +19,7 @@ namespace lockstep::spec {
 
 struct EnvironmentReference {
   std::string text;   // see environment_reference.h
-  std::string where;  // its place, for the launcher's errors: "job.yml:3:14"
+  std::string where;  // the reference's place, for the launcher's errors: "job.yml:3:14"
   friend bool operator==(const EnvironmentReference&, const EnvironmentReference&) = default;
 };
 
@@ -53,10 +53,10 @@ Result<ReadEnvironment> load_conda_environment(const std::string& path, const Re
 // The file system's ReadText, within kMaxCondaBytes. UTF-16 is read as PowerShell writes it.
 Result<std::string> read_text_file(const std::string& path);
 
-// The same for regular files only, for callers that must not block on a pipe.
+// Reads regular files only, for callers that must not block on a pipe.
 Result<std::string> read_regular_text_file(const std::string& path);
 
-// read_requirements, with each file's text checked to be UTF-8 (`checked` of requirements.h).
+// Calls read_requirements with each file's text checked to be UTF-8 (`checked` of requirements.h).
 Status load_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 

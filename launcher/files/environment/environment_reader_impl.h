@@ -22,7 +22,7 @@ class DefinitionReader {
   Result<ReadEnvironment> read();
 
  private:
-  const YamlNode* at(std::string_view key) const;  // nullptr: absent, or null
+  const YamlNode* at(std::string_view key) const;  // Finds a key; nullptr: absent, or null.
   std::string text(std::string_view key) const;
   std::string shown(std::string_view key) const { return section_ + std::string(key); }
   Error error(const Place& place, std::string_view message,

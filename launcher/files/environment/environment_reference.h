@@ -1,6 +1,6 @@
 #pragma once
 // Parses references to environments, in Azure's forms. It looks only at the text; the launcher
-// knows whether there is such an environment.
+// knows whether the environment exists.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,8 @@ Result<std::string> parse_environment_reference(const std::string& text);
 // .txt, and is not in Azure's form.
 bool looks_like_file(const std::string& text);
 
-// "file:./env.yml", "file:///shared/env.yml" -> the path; nullopt: it does not begin with "file:".
+// "file:./env.yml", "file:///shared/env.yml" -> the path; nullopt: the text does not begin with
+// "file:".
 std::optional<std::string> marked_file(const std::string& text);
 
 }  // namespace lockstep::spec

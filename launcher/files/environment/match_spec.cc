@@ -46,7 +46,7 @@ bool has_long_number(std::string_view version) {
   return false;
 }
 
-// One clause of a version, such as ">=1.2" or "1.2.*". ',' and '|' join clauses.
+// Checks one clause of a version, such as ">=1.2" or "1.2.*". ',' and '|' join clauses.
 Status check_clause(std::string_view clause) {
   if (clause.empty()) return wrong("a version is missing next to ',' or '|'");
   const auto end = std::min(clause.find_first_not_of(kOperators), clause.size());

@@ -30,10 +30,10 @@ std::string_view without_comment(std::string_view line) {
 struct Line {
   struct Part {
     int number;         // number of the line in the file, from 1
-    std::size_t begin;  // position in `joined`
+    std::size_t begin;  // the position in `joined`
   };
   std::vector<Part> parts;
-  std::string joined;                // text of all parts
+  std::string joined;                // the text of all parts
   std::size_t begin = 0, bytes = 0;  // the requirement in it, without comment and outer blanks
 
   std::string_view text() const { return std::string_view(joined).substr(begin, bytes); }
@@ -51,7 +51,8 @@ struct Line {
   }
 };
 
-// As in pip, a backslash at the end of a line joins it with the next, before comments are removed.
+// Joins lines as pip does: a backslash at the end of a line joins it with the next, before comments
+// are removed.
 std::vector<Line> logical_lines(std::string_view text) {
   std::vector<Line> lines;
   bool joined = false;
@@ -81,7 +82,7 @@ std::vector<Line> logical_lines(std::string_view text) {
 
 // An option with a value can be written "-i URL", "-iURL", "--index-url URL" or "--index-url=URL".
 struct Option {
-  std::string_view name;  // its long name
+  std::string_view name;  // the option's long name
   std::string_view letter = {};
   bool has_value = true;
 };
@@ -193,7 +194,7 @@ Status check_requirement(std::string_view line) {
   return {};
 }
 
-// `at`: gets the position of the error in the line, if it has one.
+// Adds a line. `at`: gets the position of the error in the line, if it has one.
 Status add_line(std::string_view line, VenvEnvironment& environment,
                 std::vector<std::string>& requirements, std::optional<std::size_t>& at) {
   if (line.size() > kMaxEnvironmentLineBytes)
@@ -358,7 +359,7 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
                       "`requirements: FILE`",
                       text));
   if (text.empty()) return {};
-  std::optional<std::size_t> at;  // the list's item already has a place
+  std::optional<std::size_t> at;  // empty: the list's item already has a place
   return add_line(text, environment, environment.requirements, at);
 }
 
@@ -375,7 +376,8 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
   return add_requirement(line, environment);
 }
 
-// Everybody who may see the environment would see the password, for as long as it exists.
+// Refuses a password in an address: everybody who may see the environment would see it, for as long
+// as it exists.
 Status check_no_secret(std::string_view line, std::string_view instead_of_password) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());

@@ -25,20 +25,20 @@ ReadText checked(ReadText read_text);
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 
-// One line of a list in YAML, or of --pip: the same rules, without -r and -c.
+// Adds one line of a list in YAML, or of --pip: the same rules, without -r and -c.
 Status add_requirement(std::string_view line, VenvEnvironment& environment);
 
-// The same with -r and -c, whose files are relative to the folder of `path`: an entry of a conda
-// file's pip section.
+// Adds an entry of a conda file's pip section: -r and -c are allowed, and their files are relative
+// to the folder of `path`.
 Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
                  VenvEnvironment& environment);
 
-// Advice for errors about a password in an address of pip's or conda's.
+// The advice for errors about a password in an address of pip's or conda's.
 inline constexpr std::string_view kNoPasswordOfPip =
     "set PIP_INDEX_URL for the nodes' agents instead, or use ~/.netrc of the user on the nodes";
 inline constexpr std::string_view kNoPasswordOfConda = "name a mirror that needs none";
 
-// An error if an address in the line contains a password or a token.
+// Returns an error if an address in the line contains a password or a token.
 Status check_no_secret(std::string_view line, std::string_view instead_of_password);
 
 }  // namespace lockstep::spec

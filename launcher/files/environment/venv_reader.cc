@@ -12,7 +12,7 @@
 namespace lockstep::spec {
 namespace {
 
-// nullptr: missing, or null.
+// Finds a key; nullptr: missing, or null.
 const YamlNode* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
   return entry == nullptr || entry->value.kind == YamlNode::Kind::null ? nullptr : &entry->value;

@@ -12,7 +12,7 @@
 
 namespace lockstep::spec {
 
-// `mapping` has `requirements`; `section` as in environment_reader.h.
+// Reads a venv. `mapping` has `requirements`; `section` as in environment_reader.h.
 Result<VenvEnvironment> read_venv(const Source& source, const YamlNode& mapping,
                                   const std::string& section, const ReadText& read_text,
                                   Notes& notes);

@@ -121,7 +121,7 @@ class DistributionReader {
     return ray;
   }
 
-  // One text that is split as by a shell, or a list of words.
+  // Splits one text as a shell does, or takes a list of words.
   std::vector<std::string> words(std::string_view key) {
     const YamlNode* node = at(key);
     if (node == nullptr) return {};

@@ -8,8 +8,8 @@
 
 namespace lockstep::spec {
 
-// `section`: the value of `distribution`, whose shapes are checked. `nodes`: the job's, which
-// worker_count defaults to.
+// Reads a distribution. `section`: the value of `distribution`, whose shapes are checked. `nodes`:
+// the job's, which worker_count defaults to.
 Distribution read_distribution(const Source& source, const YamlNode& section, int nodes,
                                Faults& faults);
 

@@ -12,10 +12,10 @@
 
 namespace lockstep::spec {
 
-// The value is one text, which is split as a shell does it, or a list of arguments.
+// Reads the value: one text, which is split as a shell does it, or a list of arguments.
 Result<std::vector<std::string>> read_docker_args(const Source& source, const YamlNode& node);
 
-// For a job without a container: the keys that are set but only affect containers.
+// The keys of a job without a container that only affect containers.
 std::vector<std::string_view> keys_without_container(const JobSpec& spec);
 // The note that such a key is ignored.
 std::string ignored(std::string_view key);

@@ -112,7 +112,7 @@ void JobReader::fill_signal(const YamlNode& section, StopPolicy& stop) const {
     stop.signal->before = parse_duration(before->text);
 }
 
-// `lockstep.limits: required` is short for the section with that `enforcement`.
+// Fills the limits; `lockstep.limits: required` is short for the section with that `enforcement`.
 void JobReader::fill_limits(LimitRequest& limits) const {
   const YamlNode* section = at("lockstep.limits");
   if (section == nullptr) return;
@@ -125,7 +125,7 @@ void JobReader::fill_limits(LimitRequest& limits) const {
   if (const YamlNode* disk = at("lockstep.limits.disk")) limits.disk = parse_bytes(disk->text);
 }
 
-// Input to one attempt is not available to the next, so there are no retries.
+// Fills the terminal. Input to one attempt is not available to the next, so there are no retries.
 void JobReader::fill_terminal(JobSpec& spec) const {
   if (at("lockstep.terminal") == nullptr) return;
   const auto chosen = good("lockstep.terminal", word("lockstep.terminal"));
@@ -144,7 +144,7 @@ void JobReader::fill_terminal(JobSpec& spec) const {
             "was written to it is gone; leave it out, or write 0");
 }
 
-// What is watched while ranks run, and done after one has crashed.
+// Fills in what is watched while ranks run, and what is done after one has crashed.
 void JobReader::fill_troubles(JobSpec& spec) const {
   if (const YamlNode* after = at("lockstep.hang_after")) {
     if (const auto time = hang_after_from(after->text))

@@ -75,7 +75,8 @@ class KindReader {
   }
 
  private:
-  // Schemas of targets are "amlCompute", "computeInstance", "kubernetesCompute" and "vmCompute".
+  // Reads the kind from a schema. Schemas of targets are "amlCompute", "computeInstance",
+  // "kubernetesCompute" and "vmCompute".
   Result<std::optional<JobKind>> of_schema(const YamlNode& schema) const {
     constexpr std::string_view kSuffix = ".schema.json";
     std::string base = schema.text.substr(schema.text.rfind('/') + 1);

@@ -13,7 +13,7 @@ enum class JobKind { command, pipeline };
 
 enum class FileKind { job, component };
 
-// Taken from `type`, otherwise from `$schema`, otherwise from the keys: `jobs` makes a pipeline.
+// Finds the kind in `type`, otherwise in `$schema`, otherwise by the keys: `jobs` makes a pipeline.
 // nullopt: the file does not tell. The error has its place.
 Result<std::optional<JobKind>> read_kind(const Source& source, const YamlNode& root, FileKind file);
 

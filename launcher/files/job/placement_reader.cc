@@ -66,7 +66,7 @@ class PlacementReader {
     return word == "true";
   }
 
-  // A list, or one text with commas as for --nodelist.
+  // Reads names: a list, or one text with commas as for --nodelist.
   std::vector<std::string> names(const YamlNode& node) {
     std::vector<std::string> names;
     if (node.kind == Kind::scalar) {

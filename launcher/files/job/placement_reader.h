@@ -9,7 +9,7 @@
 
 namespace lockstep::spec {
 
-// Adds every fault to `faults`, and what is not used to `notes`. The shapes have been checked.
+// Adds every fault to `faults`, and unused settings to `notes`. The shapes have been checked.
 void read_placement(const Source& source, const YamlNode& root, Faults& faults,
                     ResourceRequest& resources, Notes& notes);
 

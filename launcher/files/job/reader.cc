@@ -140,7 +140,8 @@ void JobReader::fill_ports(ReadJob& job) {
     job.where[join("outputs", name)] = std::move(where);
 }
 
-// Only the launcher knows the definition of an environment that is only named.
+// Warns of unreplaced variables, unless the environment is only named: the launcher alone knows its
+// definition.
 void JobReader::warn_of_unreplaced(ReadJob& job) const {
   const YamlNode* variables = at("environment_variables");
   if (variables == nullptr) return;
@@ -158,7 +159,7 @@ void JobReader::warn_of_ignored(ReadJob& job) const {
     job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
 }
 
-// For a missing path, the place of its parent.
+// The place of a path; for a missing one, its parent's place.
 Place JobReader::place_of(std::string_view path) const {
   while (true) {
     if (const YamlNode* node = at(path)) return node->place;
@@ -168,8 +169,8 @@ Place JobReader::place_of(std::string_view path) const {
   }
 }
 
-// Errors of the domain's checks name the field before a colon; the field's place is looked up.
-// Fields that have errors already are skipped.
+// Checks the whole spec. Errors of the domain's checks name the field before a colon; the field's
+// place is looked up. Fields that have errors already are skipped.
 void JobReader::validate_whole(const JobSpec& spec) const {
   for (const Error& error : errors_of(spec)) {
     const std::string_view path =

@@ -30,14 +30,14 @@ struct ReadJob {
   std::optional<std::string> code;  // as written
   Place code_place;
   std::vector<Include> includes = {};               // `additional_includes`
-  bool keep_links = false;                          // `lockstep.links: keep`
+  bool keep_links = false;                          // true: `lockstep.links: keep`
   std::optional<Place> compute_place = {};          // absent: the file names no target
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is complete
   std::optional<BuildFolder> build;                 // the build folder of spec.environment
   Notes notes;
   std::vector<LocalData> local_data;  // the local paths of inputs of `spec`
   std::optional<ArraySpec> array = {};
-  std::map<std::string, std::string> where = {};  // as in JobFile
+  std::map<std::string, std::string> where = {};  // the same field as in JobFile
 };
 
 // Keys for whose values the launcher may refuse a job.
@@ -72,9 +72,9 @@ struct StepPorts {
 // Adds every fault, with its place, to `faults`. If there are any, the returned job has what could
 // be read beside them.
 ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
-// Only name, texts, tags and project: the head of a pipeline.
+// Reads only name, texts, tags and project: the head of a pipeline.
 ReadJob read_job_head(const Source& source, YamlNode root, Faults& faults);
-// The same as read_job for a command step, together with its component.
+// Reads a command step, together with its component, as read_job does.
 ReadJob read_step(const Source& source, YamlNode root, StepPorts ports, const ReadText& read_text,
                   ReadEnvironments& environments, Faults& faults);
 

@@ -20,7 +20,7 @@ class JobReader {
   ReadJob read_head();
 
  private:
-  const YamlNode* at(std::string_view path) const;  // nullptr: absent, or null
+  const YamlNode* at(std::string_view path) const;  // Finds a path; nullptr: absent, or null.
   Error error(const Place& place, std::string_view message) const {
     return source_.error(place, message);
   }
@@ -28,7 +28,8 @@ class JobReader {
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
   Result<std::string> word(std::string_view path) const { return word_of(*at(path), path, path); }
-  // `words`: the key of the allowed words in known_words(); `shown`: the key's path for people.
+  // Reads a word. `words`: the key of the allowed words in known_words(); `shown`: the key's path
+  // for people.
   Result<std::string> word_of(const YamlNode& node, std::string_view words,
                               std::string_view path) const {
     return known_word(source_, node, words, path);

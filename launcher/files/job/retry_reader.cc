@@ -26,7 +26,7 @@ std::optional<int> exit_code_in(const std::string& text) {
   return code;
 }
 
-// Adds an exit code; returns what is wrong with it, or "".
+// Adds an exit code; returns its fault, or "".
 std::string add_code(const std::string& text, RetryPolicy& policy) {
   const auto code = exit_code_in(text);
   if (!code || *code < 1 || *code > 255)

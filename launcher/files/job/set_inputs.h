@@ -9,9 +9,9 @@
 
 namespace lockstep::spec {
 
-// `owner`: the mapping of a job, a pipeline or a step that has the `inputs`; `shown`: its name for
-// people. `around` and `key`: for a step, the mapping of its pipeline and the step's name there;
-// otherwise nullptr and "". Adds a fault for each such input.
+// Checks inputs that a --set gives. `owner`: the mapping of a job, a pipeline or a step that has
+// the `inputs`; `shown`: its name for people. `around` and `key`: for a step, the mapping of its
+// pipeline and the step's name there; otherwise nullptr and "". Adds a fault for each such input.
 void check_set_inputs(const Source& source, const YamlNode& owner, std::string_view shown,
                       const YamlNode* around, std::string_view key, Faults& faults);
 

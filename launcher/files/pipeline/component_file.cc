@@ -52,7 +52,7 @@ YamlNode mapping(std::vector<YamlEntry> entries, const Place& place) {
   return node;
 }
 
-// A valid value for the input, with which the component is checked.
+// Makes a valid value for the input, with which the component is checked.
 YamlNode sample_of(const Port& port) {
   if (port.is_data())
     return mapping({{"type", port.place, scalar(std::string(port.type_word()), port.place)},
@@ -206,8 +206,8 @@ class ComponentFileReader {
     }
   }
 
-  // False after an error, and for files that a registered component names, because it has them
-  // already.
+  // Whether a component itself names a file. False after an error, and for files that a registered
+  // component names, because they have been stored already.
   bool is_named_by_own(const Place& place, const std::string& written, std::string_view key) {
     if (is_fetched(source_.of(place).name)) return false;
     if (!written.starts_with('/')) return true;

@@ -16,29 +16,30 @@ namespace lockstep::spec {
 
 // Paths are relative to `root`; a folder is "" if it is `root` itself.
 struct ComponentFile {
-  RegisteredAsset asset;           // without its tree
-  std::string root;                // absolute; the lowest folder that has all files below
-  std::vector<std::string> files;  // the component's own file, those of components and environments
+  RegisteredAsset asset;  // without its tree
+  std::string root;       // absolute; the lowest folder that has all files below
+  // the component's own file, and the files of components and environments
+  std::vector<std::string> files;
   std::vector<std::string> sources;  // folders of code, to which ignore rules apply
   std::vector<std::string> folders;  // folders of data and of image builds, which are taken whole
   Notes notes;
 };
 
 struct ComponentOptions {
-  // Over the file's: name, version, description.
+  // the values over the file's: name, version, description
   std::vector<std::pair<std::string, std::string>> values;
-  std::map<std::string, std::string> tags;  // added to the file's
+  std::map<std::string, std::string> tags;  // tags to add to the file's tags
 };
 
-// An error lists the problems, one per line (faults.h). What a registered component may not name:
-// an absolute path, which another machine does not have; the newest version of another component,
-// which would change what this version means.
+// Reads a component to register. An error lists the problems, one per line (faults.h). A registered
+// component may not name an absolute path, which another machine does not have; the newest version
+// of another component, which would change what this version means.
 Result<ComponentFile> load_component(const std::string& path, const ComponentOptions& options,
                                      const FindComponent& find);
 
-// Another user may have registered the component of which `folder` is a copy. So this is
-// permission_denied unless each file that it names is in the folder, after following symlinks.
-// Otherwise our job would send other files of this machine.
+// Checks that each file that a copy of a component names is in `folder`, after following symlinks;
+// else returns permission_denied. Another user may have registered the component, and otherwise our
+// job would send other files of this machine.
 Status check_is_inside(const std::string& folder, const ComponentFile& copy);
 
 }  // namespace lockstep::spec

@@ -14,7 +14,7 @@ namespace lockstep::spec {
 
 namespace {
 
-// Keys that only describe a component; in a job they are those of its step.
+// Whether a key only describes a component; in a job it belongs to the step.
 bool is_description(std::string_view key) {
   for (const std::string_view one : {"$schema", "type", "name", "version", "display_name",
                                      "description", "tags", "is_deterministic"})

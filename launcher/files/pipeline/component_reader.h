@@ -1,6 +1,6 @@
 #pragma once
-// Components: a command or a pipeline with typed inputs and outputs, in a file, registered with the
-// launcher, or inside a step. Each file is read once, however many steps use it.
+// Reads components: a command or a pipeline with typed inputs and outputs, in a file, registered
+// with the launcher, or inside a step. Each file is read once, however many steps use it.
 
 #include <deque>
 #include <functional>
@@ -25,7 +25,7 @@ struct Component {
   std::vector<Port> inputs;
   std::vector<BoundOutput> outputs;
   bool is_deterministic = true;
-  bool is_good = true;  // false: its faults are said, and steps that use it are not read
+  bool is_good = true;  // false: its faults are reported, and steps that use it are not read
 
   const Port* input(std::string_view name) const;
 };
@@ -36,9 +36,9 @@ inline constexpr std::size_t kMaxComponentBytes = 64u << 20;  // the size of all
 // A registered component on this machine.
 struct FoundComponent {
   std::string folder;  // absolute; has all files that it names
-  std::string file;    // its own file in `folder`
+  std::string file;    // the component's own file in `folder`
 };
-// An error's message says no place.
+// Finds a registered component. An error's message has no place.
 using FindComponent = std::function<Result<FoundComponent>(const AssetReference& reference)>;
 
 class ComponentReader {
@@ -49,8 +49,8 @@ class ComponentReader {
                   Faults& faults)
       : source_(source), read_text_(read_text), find_(find), faults_(faults) {}
 
-  // `node` is the value of a step's `component`: a path, "azureml:NAME:VERSION" or a mapping.
-  // nullptr behind a fault.
+  // Reads a component. `node` is the value of a step's `component`: a path, "azureml:NAME:VERSION"
+  // or a mapping. nullptr behind a fault.
   Component* read(const YamlNode& node);
 
  private:
@@ -76,7 +76,8 @@ class ComponentReader {
   Faults& faults_;
   std::deque<File> files_;
   std::deque<Component> components_;
-  std::map<std::pair<std::string, std::string>, Component*> by_path_;  // and folder of its copy
+  // and by the folder of its copy
+  std::map<std::pair<std::string, std::string>, Component*> by_path_;
   std::map<std::string, Component*> by_reference_;  // registered ones, as they are written
   std::size_t bytes_ = 0;
 };

@@ -36,7 +36,8 @@ class ValueFinder {
   void find(PipelineNode& node, PipelineInput& input);
   // The input that a reference in a step of `pipeline` means; nullptr after an error.
   PipelineInput* target(PipelineNode& pipeline, const Reference& reference);
-  // `from`: gets the expressions and the places of their values; may be null.
+  // Joins the parts of a value. `from`: gets the expressions and the places of their values; may be
+  // null.
   std::optional<std::string> joined(PipelineNode& pipeline, const BoundText& text,
                                     std::string* from = nullptr);
 

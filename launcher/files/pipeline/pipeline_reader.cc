@@ -126,7 +126,7 @@ class PipelineReader {
     return steps;
   }
 
-  // Cycles are also reported for steps that are not read.
+  // Binds the outputs of steps that are not read, so that cycles are reported for them, too.
   static void bind_only(const PipelineNode& node, ReadStep& step) {
     for (const PipelineInput& input : node.inputs)
       if (const auto* output = std::get_if<OutputOfStep>(&input.value)) {
@@ -148,7 +148,7 @@ class PipelineReader {
     return all;
   }
 
-  // Steps of on_init come first, those of on_finalize last.
+  // Sorts the steps: on_init's first, on_finalize's last.
   std::vector<std::size_t> in_phases(std::vector<std::size_t> order) const {
     const auto phase = [&](std::size_t at) {
       const StepRole role = tree_.steps[at]->role;
@@ -189,7 +189,7 @@ class PipelineReader {
   Notes notes_;
 };
 
-// lockstep.project applies to the whole pipeline, not to single steps.
+// Moves lockstep.project, which applies to the whole pipeline, not to single steps.
 void move_project(YamlEntry& lockstep, YamlNode& pipeline) {
   auto& keys = lockstep.value.entries;
   const auto project = std::find_if(keys.begin(), keys.end(),

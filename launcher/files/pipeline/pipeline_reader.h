@@ -16,13 +16,14 @@ struct ReadPipeline {
   std::vector<ReadJob> steps;  // in the order of pipeline.steps, without their specs
 };
 
-// `components` outlives the places in the result. Every fault is added to `faults`; then the result
-// has what could be read beside them, with the steps in the file's order.
+// Reads a pipeline. `components` outlives the places in the result. Every fault is added to
+// `faults`; then the result has the parts that could be read beside them, with the steps in the
+// file's order.
 ReadPipeline read_pipeline(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults);
 
-// A command job that names a component, as Azure's SDK writes it: the component's keys with the
-// job's over them.
+// Reads a command job that names a component, as Azure's SDK writes it: the component's keys with
+// the job's over them.
 ReadJob read_component_job(const Source& source, YamlNode root, ComponentReader& components,
                            const ReadText& read_text, Faults& faults);
 

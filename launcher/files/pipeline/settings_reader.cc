@@ -91,7 +91,7 @@ class SettingsReader {
     return "";
   }
 
-  // Azure's SDK writes "azureml:clean" for `clean`.
+  // Reads a step's name; Azure's SDK writes "azureml:clean" for `clean`.
   std::optional<PipelineSettings::Named> step(const std::string& key, const YamlNode& value) {
     if (!is_outermost_) {
       fault(value, fmt::format("'settings.{}' is possible only in the outermost pipeline", key));

@@ -17,14 +17,14 @@ struct PipelineSettings {
     Place place;
   };
   const YamlNode* compute = nullptr;  // default_compute, or the pipeline's `compute`
-  std::string datastore;              // default_datastore; "": the launcher's
+  std::string datastore;              // the default_datastore; "": the launcher's
   bool continue_on_step_failure = true;
   bool force_rerun = false;
   std::optional<Named> on_init, on_finalize;
 };
 
-// `pipeline` is a mapping whose `settings` are read. Those that end or begin a run are of the
-// outermost pipeline alone.
+// Reads the `settings` of `pipeline`, a mapping. Settings that end or begin a run are taken from
+// the outermost pipeline alone.
 PipelineSettings read_settings(const Source& source, const YamlNode& pipeline, bool is_outermost,
                                Faults& faults, Notes& notes);
 

@@ -9,8 +9,8 @@ namespace lockstep::spec {
 
 namespace {
 
-// `waits`: how many needs of each step are not in the order yet. Each waiting step needs another
-// waiting step, so following the needs leads into a cycle.
+// Reports cycles. `waits`: how many needs of each step are not in the order yet. Each waiting step
+// needs another waiting step, so following the needs leads into a cycle.
 void say_cycles(const Source& source, const std::vector<StepNeeds>& steps,
                 const std::vector<std::size_t>& waits, Faults& faults) {
   std::vector<std::size_t> visited(steps.size(), 0);  // number of the walk that visited each step

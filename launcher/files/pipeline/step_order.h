@@ -8,12 +8,12 @@
 
 namespace lockstep::spec {
 
-// A step's place in the list, and those of the steps whose outputs it reads.
+// A step's place in the list, and the places of the steps whose outputs it reads.
 struct StepNeeds {
   const PipelineNode* node = nullptr;
   struct Need {
     std::size_t step = 0;
-    Place place;  // the place of the input that is bound to it
+    Place place;  // the place of the input that needs it
   };
   std::vector<Need> needs;
 };

@@ -16,7 +16,8 @@ std::vector<std::string_view> outputs_of(const PipelineNode& node) {
   return names;
 }
 
-// Each step also has its artifacts: the files that it leaves in ./outputs and ./logs.
+// Whether a node has an output. Each step also has its artifacts: the files that it leaves in
+// ./outputs and ./logs.
 bool has_output(PipelineNode& node, std::string_view name) {
   const bool is_artifacts = node.kind == JobKind::command && name == kArtifacts;
   return is_artifacts || node.output(name) != nullptr;
@@ -145,7 +146,7 @@ Value PipelineOutputs::follow(PipelineNode* node, std::string output) {
   if (const BoundOutput* written = node->output(output)) {
     found.type = written->output.type.value_or(InputType::uri_folder);
     found.place = written->place;
-    // An output of a step that could not be read.
+    // the output of a step that could not be read
   } else if (output != kArtifacts || !node->has_ports) {
     return {};
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Which step writes each output of a pipeline.
+// Finds the step that writes each output of a pipeline.
 
 #include <map>
 #include <string>
@@ -14,11 +14,11 @@ class PipelineOutputs {
   PipelineOutputs(const Source& source, PipelineTree& tree, Faults& faults)
       : source_(source), tree_(tree), faults_(faults) {}
 
-  // Binds all outputs; steps' outputs without a type take that of the pipeline's output.
+  // Binds all outputs. A step's output without a type gets the type of the pipeline's output.
   void bind();
 
-  // The output of a command step to which `reference` leads; faulty without a fault if the fault
-  // is said already. `node` has the reference; `inside`: it is one of the node's own steps.
+  // The output of a command step to which `reference` leads; faulty without a fault if the fault is
+  // reported already. `node` has the reference; `inside`: it is one of the node's own steps.
   Value find(const PipelineNode& inside, const Reference& reference);
 
   // The outputs of the outermost pipeline.

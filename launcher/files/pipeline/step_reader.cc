@@ -23,7 +23,7 @@ bool is_of_pipeline(std::string_view key) {
   return false;
 }
 
-// Keys whose text has expressions of its own, or is a path.
+// Whether a key's text has expressions of its own, or is a path.
 bool has_own_expressions(std::string_view key) {
   return key == "command" || key == "code" || key == "environment";
 }
@@ -165,7 +165,7 @@ class StepReader {
       std::erase_if(tree.entries, [&](const YamlEntry& one) { return one.key == entry.key; });
   }
 
-  // False after an error; entries of a mapping with errors are removed.
+  // Puts in literals. False after an error; entries of a mapping with errors are removed.
   bool put_in_literals(YamlNode& node) {
     std::erase_if(node.items, [&](YamlNode& item) { return !put_in_literals(item); });
     std::erase_if(node.entries, [&](YamlEntry& entry) { return !put_in_literals(entry.value); });

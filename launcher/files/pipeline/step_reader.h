@@ -16,7 +16,7 @@ struct ReadStep {
   bool reuse = true;
 };
 
-// Every fault is added to `faults`; then the result is not usable.
+// Reads a step. Every fault is added to `faults`; then the result is not usable.
 ReadStep read_pipeline_step(const Source& source, const PipelineNode& node,
                             const ReadText& read_text, ReadEnvironments& environments,
                             Faults& faults);

@@ -122,8 +122,8 @@ class TreeReader {
     faults_.add_all(node.faults);
   }
 
-  // Azure ignores a value for an input that the component does not have. Here a likely typing error
-  // is refused, and so is an input that was declared for this value.
+  // Refuses a value for an input that the component does not have, which Azure ignores: it may be a
+  // typing error. Adds an input that was declared for this value.
   void unknown_input(PipelineNode& node, const YamlEntry& entry) {
     std::vector<std::string_view> names;
     for (const Port& port : node.component->inputs) names.push_back(port.name);
@@ -136,7 +136,8 @@ class TreeReader {
         fmt::format("{}: {}{}", source_.where(entry.place), message, "; this value is not used"));
   }
 
-  // An input of the pipeline with a literal's type or no value, such as {type: number, default: 1}.
+  // Declares an input of the pipeline with a literal's type or no value, such as {type: number,
+  // default: 1}.
   const Port* declared(PipelineNode& node, const YamlEntry& entry) {
     if (node.kind != JobKind::pipeline || node.component != nullptr ||
         entry.value.kind != Kind::mapping)
@@ -281,7 +282,7 @@ class TreeReader {
     return merged;
   }
 
-  // A step that appears only in a --set, and has nothing to run.
+  // Whether a step appears only in a --set, and has nothing to run.
   static bool is_mistyped(const YamlEntry& step) {
     constexpr std::array<std::string_view, 4> kKeys = {"command", "component", "jobs", "type"};
     return step.place.override_text &&
@@ -299,7 +300,7 @@ class TreeReader {
                                     : fmt::format("did you mean '{}'?", near));
   }
 
-  // `steps`: all steps of the pipeline.
+  // Reads a step. `steps`: all steps of the pipeline.
   void read_step(PipelineNode& pipeline, YamlEntry& entry, const YamlNode& steps) {
     if (count_ >= kMaxPipelineSteps) {
       if (count_++ == kMaxPipelineSteps)

@@ -28,24 +28,25 @@ struct Literal {
   Place place;  // the place where it is written
 };
 struct InputFiles {                // data that a file, an address or the launcher has
-  const YamlNode* node = nullptr;  // its mapping {type, path, mode}
+  const YamlNode* node = nullptr;  // the input's mapping {type, path, mode}
   Place key;                       // the place of its name
-  std::optional<InputType> type;   // nullopt: the file does not say it
+  std::optional<InputType> type;   // nullopt: the file does not give it
   std::optional<InputMode> mode;
 };
 struct OutputOfStep {
   const PipelineNode* step = nullptr;  // a command step
   std::string output;
-  std::optional<InputType> type;  // nullopt: any, as ./outputs and ./logs are
+  std::optional<InputType> type;  // nullopt: any type, as ./outputs and ./logs have
   Place place;                    // the place of the output's type
   std::optional<InputMode> mode;
 };
 using Value =
-    std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;  // first: faulty
+    // first alternative: faulty
+    std::variant<std::monostate, Unset, Literal, InputFiles, OutputOfStep>;
 
 struct PipelineInput {
   std::string name;
-  const Port* port = nullptr;       // as the component declares it
+  const Port* port = nullptr;       // the port that the component declares
   const YamlNode* given = nullptr;  // the step's value; nullptr: it has none
   Place place;                      // the place of the value's name, otherwise of the step
   std::optional<InputType> type;    // only for data, from the step or the component
@@ -62,15 +63,15 @@ struct PipelineNode {
   PipelineNode* parent = nullptr;
   int depth = 0;
   JobKind kind = JobKind::command;
-  YamlNode* own = nullptr;  // its mapping in the pipeline's file
+  YamlNode* own = nullptr;  // the step's mapping in the pipeline's file
   Component* component = nullptr;
   Faults faults;          // the faults of its own mapping
-  bool is_good = true;    // false: what is wrong with it is said, and it is not read further
+  bool is_good = true;    // false: its faults are reported, and it is not read further
   bool has_ports = true;  // false: its inputs and outputs are not known
   std::vector<PipelineInput> inputs;
   std::vector<BoundOutput> outputs;
   StepRole role = StepRole::main;
-  // of a pipeline
+  // the settings of a pipeline
   PipelineSettings settings;
   std::vector<std::unique_ptr<PipelineNode>> steps;
   std::vector<std::pair<std::string, PipelineNode*>> by_key = {};  // sorted
@@ -90,11 +91,12 @@ struct PipelineTree {
   std::deque<YamlNode> overridden;       // pipelines of components with keys of --set
 };
 
-// `root` is the job file's tree, which the result refers to. Every fault is added to `faults`.
+// Reads a tree. `root` is the job file's tree, which the result refers to. Every fault is added to
+// `faults`.
 PipelineTree read_pipeline_tree(const Source& source, YamlNode& root, ComponentReader& components,
                                 Faults& faults, Notes& notes);
 
-// Puts the keys of `over` over those of `base`; mappings are merged key by key.
+// Puts the keys of `over` over the keys of `base`; mappings are merged key by key.
 void merge(YamlNode& base, const YamlNode& over);
 
 }  // namespace lockstep::spec

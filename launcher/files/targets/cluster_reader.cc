@@ -39,7 +39,7 @@ std::string take_count(const std::string& text, int least, int& into) {
   return "";
 }
 
-// A time in seconds, as on Azure, or with a unit.
+// Reads a time in seconds, as on Azure, or with a unit.
 std::string take_time(const std::string& text, Duration& into) {
   const Duration time = parse_duration(text);
   if (time < Duration::zero() || time > kMaxIdleTime)
@@ -98,7 +98,7 @@ class ClusterReader {
       fault(entry.value.place, fmt::format("'{}': {}", entry.key, *wrong));
   }
 
-  // Azure's key for a setting that is ours.
+  // Reads Azure's key for a setting of Lockstep's.
   void read_namespace(const YamlEntry& entry, ComputeSpec& spec) {
     if (spec.source != NodeSource::kubernetes)
       return fault(entry.place, "'namespace' is of a target whose machines are pods; leave it out");

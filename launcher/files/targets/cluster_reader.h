@@ -12,7 +12,7 @@
 
 namespace lockstep::spec {
 
-// For a cluster, reads size, scale and settings; for another type, refuses these keys.
+// Reads a cluster's size, scale and settings; for another type, refuses these keys.
 void read_cluster(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
 // The node source that the file implies by a section of its settings, as `lockstep.docker`; none:
@@ -20,7 +20,7 @@ void read_cluster(const Source& source, const YamlNode& root, ComputeSpec& spec,
 NodeSource implied_source(const YamlNode& root);
 
 // Sets one key of a cluster from a text: "min_instances" and "2". Returns why the value is wrong;
-// "": it was set. nullopt: a cluster has no such key.
+// "": it was set. nullopt: a cluster does not have the key.
 std::optional<std::string> assign_to_cluster(std::string_view key, const std::string& text,
                                              ComputeSpec& spec);
 

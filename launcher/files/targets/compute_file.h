@@ -19,8 +19,8 @@ Result<ComputeSpec> load_compute(const std::string& path,
 Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,
                                   const std::vector<std::string>& overrides = {});
 
-// The type with this name. Upper and lower case are the same, as for az. unsupported: a type that
-// only Azure has.
+// Reads the name of a type. Upper and lower case are the same, as for az. Returns unsupported for a
+// type that only Azure has.
 Result<ComputeType> compute_type(const std::string& word);
 // The node source of a target of this type. `word` "": the file does not name one.
 Result<NodeSource> node_source(ComputeType type, const std::string& word);

@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, 7> kKeysOfRule = {
     "target", "size", "labels", "interface", "network", "rdma", "environment_variables"};
 constexpr std::size_t kMostOfList = 64;
 constexpr std::size_t kMostNameBytes = 64;
-constexpr std::size_t kMostInterfaceBytes = 15;  // the kernel's limit
+// the longest name of an interface, by the kernel's limit
+constexpr std::size_t kMostInterfaceBytes = 15;
 
 // ---- words -------------------------------------------------------------------------------------
 
@@ -255,7 +256,7 @@ class RuleReader {
   const std::string rule_text_;
 };
 
-// A file with only comments counts as empty.
+// Whether a file has only comments and counts as empty.
 bool has_only_comments(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

@@ -46,14 +46,14 @@ struct RuledNode {
   NodeLabels labels;
 };
 
-// Errors begin with FILE:LINE:COLUMN, one line for each fault.
+// Reads rules. Errors begin with FILE:LINE:COLUMN, one line for each fault.
 Result<FabricRules> read_fabric_rules(const std::string& name, std::string_view text);
 
 // Reads the file at `path`. If it does not exist, there are no rules. permission_denied: an account
 // other than root and this process's user can change it.
 Result<FabricRules> load_fabric_rules(const std::string& path);
 
-// Beyond kMaxOperatorVariables, the last ones by name are left out.
+// The settings for a node. Beyond kMaxOperatorVariables, the last ones by name are left out.
 OperatorSettings settings_of(const FabricRules& rules, const RuledNode& node);
 
 }  // namespace lockstep::spec

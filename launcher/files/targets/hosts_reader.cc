@@ -38,13 +38,13 @@ constexpr std::array<Key, 8> kKeysOfHosts{{{"name", &SshHost::name},
                                            {"password_secret", &SshHost::password_secret},
                                            {"jump", &SshHost::jump},
                                            {"directory", &SshHost::directory}}};
-// All keys but name and address.
+// The keys of defaults: all but name and address.
 constexpr std::span<const Key> kKeysOfDefaults = std::span(kKeysOfHosts).subspan(2);
 constexpr std::array<Key, 3> kKeysOfAzure{{{"admin_username", &SshHost::user},
                                            {"ssh_port", nullptr},
                                            {"ssh_private_key_file", &SshHost::key}}};
 
-// nullptr: missing, or null.
+// Finds a key; nullptr: missing, or null.
 const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   const YamlEntry* entry = mapping.find(key);
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;
@@ -139,8 +139,8 @@ class HostsReader {
     if (is_new(item, host)) spec.hosts.push_back(std::move(host));
   }
 
-  // The name is used for the machine and its node. One account on one sshd has one home, where two
-  // agents of a target would use the same folder.
+  // Whether the host is new. The name is used for the machine and its node. One account on one sshd
+  // has one home, where two agents of a target would use the same folder.
   bool is_new(const YamlNode& item, const SshHost& host) {
     const auto [named, is_new_name] = names_.emplace(host.name, &item);
     if (!is_new_name) {
@@ -159,7 +159,7 @@ class HostsReader {
     return is_new_home;
   }
 
-  // False: it has errors.
+  // Reads a section. False: it has errors.
   bool read_section(const YamlNode& mapping, std::string_view section, std::span<const Key> keys,
                     SshHost& into) {
     if (mapping.kind != Kind::mapping) {
@@ -216,7 +216,7 @@ class HostsReader {
     return false;
   }
 
-  // Sets the port; returns what is wrong with the value, or "".
+  // Sets the port; returns the fault of the value, or "".
   static std::string take_port(const std::string& text, SshHost& into) {
     const auto port = parse_port(text);
     if (!port) return fmt::format("'{}' is not a port from 1 to 65535", text);

@@ -9,13 +9,13 @@
 
 namespace lockstep::spec {
 
-// True if the file has hosts, or says how to log in to them: its node source is then ssh.
+// Whether the file has hosts, or tells how to log in to them: its node source is then ssh.
 bool names_hosts(const YamlNode& root);
 
 // Fills the hosts and the tunnel of a target of source ssh.
 void read_hosts(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
-// For a target of another source: each key about hosts is a fault.
+// Refuses each key about hosts, for a target of another source.
 void refuse_hosts(const Source& source, const YamlNode& root, const ComputeSpec& spec,
                   Faults& faults);
 

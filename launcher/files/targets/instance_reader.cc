@@ -36,7 +36,7 @@ const YamlEntry* at(const YamlNode& mapping, std::string_view key) {
   return entry == nullptr || entry->value.kind == Kind::null ? nullptr : entry;
 }
 
-// Sets the time; returns what is wrong with the value, or "".
+// Sets the time; returns the fault of the value, or "".
 std::string take_idle_time(std::string_view key, const std::string& text, ComputeSpec& spec) {
   const bool is_minutes = key == kIdleMinutes;
   const auto count = to_whole_number(text);
@@ -94,7 +94,7 @@ class ScheduleReader {
     return true;
   }
 
-  // Empty: missing, or not a text (which is reported).
+  // Reads a text. Empty: missing, or not a text (which is reported).
   std::string text(const YamlNode& mapping, const std::string& path, std::string_view key) {
     const YamlEntry* entry = at(mapping, key);
     if (entry == nullptr) return "";
@@ -109,7 +109,7 @@ class ScheduleReader {
       fault(entry->place, fmt::format("'{}.{}' {}; leave it out", path, key, why));
   }
 
-  // True: it has no errors.
+  // Reads one schedule. True: it has no errors.
   bool read_one(const YamlNode& node, const std::string& path, InstanceSchedule& into) {
     is_good_ = true;
     if (!is_mapping(node, path, kKeysOfSchedule)) return false;
@@ -214,7 +214,7 @@ class ScheduleReader {
     const YamlEntry* entry = at(node, key);
     return entry == nullptr ? node.place : entry->value.place;
   }
-  // Errors of the domain's checks name the key: "trigger.schedule.hours: …".
+  // The place of an error. Errors of the domain's checks name the key: "trigger.schedule.hours: …".
   static Place place_of_error(const YamlNode& trigger, std::string_view message) {
     std::string_view path = message.substr(0, message.find(':'));
     const YamlNode* node = &trigger;

@@ -14,18 +14,18 @@ namespace lockstep::spec {
 
 void read_instance(const Source& source, const YamlNode& root, ComputeSpec& spec, Faults& faults);
 
-// Sets one key from `update --set KEY=VALUE` or from the flag of that key. nullopt: an instance has
-// no such key. Otherwise why the value is wrong; "": it was set.
+// Sets one key from `update --set KEY=VALUE` or from the flag of that key. nullopt: an instance
+// does not have the key. Otherwise why the value is wrong; "": it was set.
 std::optional<std::string> assign_to_instance(std::string_view key, const std::string& text,
                                               ComputeSpec& spec);
 
-// The launcher's error, which begins with the key's path, with the place of that key in the file in
-// front: only the launcher knows the time zones.
+// Puts the place of a key in the file before the launcher's error, which begins with the key's
+// path: only the launcher knows the time zones.
 Error with_place_in(const std::string& file, Error error);
 
 // "PT1H30M".
 std::string to_iso(Duration time);
-// Reads that, and what parse_duration() reads. Negative: it is neither.
+// Reads a duration of ISO 8601, and of parse_duration(). Negative: the text is neither.
 Duration parse_iso_duration(const std::string& text);
 
 }  // namespace lockstep::spec

@@ -1,7 +1,7 @@
 #pragma once
-// Files with sizes: the launcher's catalogue (sizes.yml, which is a part of the program), and those
-// of operators. An operator's file is one size, or has a list under `sizes` and perhaps `series`
-// that these sizes name. Errors are as job_file.h says.
+// Files with sizes: the launcher's catalogue (sizes.yml, which is a part of the program), and
+// operators' files. An operator's file is one size, or has a list under `sizes` and perhaps
+// `series` that these sizes name. Errors have the form of job_file.h.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 // Expressions with which a step's inputs and outputs refer to its pipeline and to other steps:
-// ${{parent.inputs.lr}}, ${{parent.jobs.prepare.outputs.data}}. It only takes them apart;
-// pipeline/input_values.h finds what they refer to.
+// ${{parent.inputs.lr}}, ${{parent.jobs.prepare.outputs.data}}. It only parses them;
+// pipeline/input_values.h finds their values.
 
 #include <optional>
 #include <string>
@@ -35,8 +35,8 @@ struct BoundText {
   const Reference* single() const;
 };
 
-// Takes the text of a scalar apart. Errors have their place; other expressions than those of the
-// parent are refused.
+// Splits the text of a scalar into texts and expressions. Errors have their place; expressions that
+// do not refer to the parent are refused.
 Result<BoundText> parse_bindings(const Source& source, const YamlNode& node);
 
 // Whether the text has an expression of the parent.

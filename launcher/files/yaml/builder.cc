@@ -29,7 +29,7 @@ std::size_t depth_of(const YamlNode& node) {
   return deepest + 1;
 }
 
-// yaml-cpp accepts the end of the file as the end of a quoted text, so this checks.
+// Whether a quote is closed: yaml-cpp accepts the end of the file as the end of a quoted text.
 bool quote_is_closed(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // skips a tag or an anchor
     at = text.find_first_of(" \t\r\n", at);
@@ -188,7 +188,7 @@ void TreeBuilder::take_value(Frame& top, YamlNode value) {
   top.node.entries.push_back(std::move(entry));
 }
 
-// In a list, the first mapping takes precedence.
+// Takes merged mappings; in a list, the first one takes precedence.
 void TreeBuilder::take_merged(Frame& top, const Place& key, YamlNode value) {
   std::vector<YamlNode> mappings;
   if (value.kind == YamlNode::Kind::sequence)

@@ -31,7 +31,8 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   const std::optional<Problem>& problem() const { return problem_; }
-  const std::vector<Problem>& duplicates() const { return duplicates_; }  // before the problem
+  // the duplicate keys before the problem
+  const std::vector<Problem>& duplicates() const { return duplicates_; }
   std::optional<YamlNode> take_root() { return std::move(root_); }
   const Place& document_place() const { return document_place_; }
 

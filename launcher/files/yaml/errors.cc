@@ -58,7 +58,7 @@ int line_above(std::string_view text, int line) {
   return 0;
 }
 
-// yaml-cpp's error for a tab is unclear, so the tab is reported instead.
+// Finds a tab in the indentation, which is reported because yaml-cpp's error for it is unclear.
 std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
   for (int line = std::max(1, near_line - 1); line <= near_line + 1; ++line) {
     const std::string_view content = line_of(text, line);
@@ -75,7 +75,7 @@ std::string_view word_around(std::string_view text, std::size_t at) {
   return text.substr(begin, text.find_first_of(" \t\r\n,]}", at) - begin);
 }
 
-// A bracket that is open at the end of the text, ignoring quotes and comments.
+// Finds a bracket that is open at the end of the text, ignoring quotes and comments.
 std::optional<std::size_t> open_bracket(std::string_view text) {
   std::vector<std::size_t> open;
   char quote = 0;
@@ -181,7 +181,7 @@ Error syntax_error(const Source& source, const Place& place, const std::string& 
   if (problem == "illegal block entry")
     return source.error(
         place, "bad YAML: a list item ('- …') must begin its line; put it on a line of its own");
-  // yaml-cpp accepts it outside of brackets.
+  // yaml-cpp accepts a '?' outside of brackets.
   const bool is_question = place.offset < source.text.size() && source.text[place.offset] == '?';
   if (is_question && problem == "unknown token")
     return source.error(place,

@@ -8,7 +8,7 @@
 
 namespace lockstep::spec {
 
-// `problem`: yaml-cpp's message (yaml-cpp/exceptions.h) for the fault at `place`.
+// Makes an error. `problem`: yaml-cpp's message (yaml-cpp/exceptions.h) for the fault at `place`.
 Error syntax_error(const Source& source, const Place& place, const std::string& problem);
 
 }  // namespace lockstep::spec

@@ -19,7 +19,7 @@ constexpr std::string_view kClose = "}}";
 constexpr std::string_view kOptional = "$[[";
 constexpr std::string_view kOptionalEnd = "]]";
 
-// `kind`: "input" or "output"; `known`: the names that the job has.
+// The error for an unknown name. `kind`: "input" or "output"; `known`: the names that the job has.
 Error unknown_name(std::string_view kind, const std::string& name, const std::string& whole,
                    const std::vector<std::string_view>& known) {
   const auto dot = name.find('.');
@@ -33,7 +33,7 @@ Error unknown_name(std::string_view kind, const std::string& name, const std::st
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-// nullopt: the input is optional and has no value.
+// The value of an input; nullopt: the input is optional and has no value.
 Result<std::optional<std::string>> value_of_input(const std::string& name, const std::string& whole,
                                                   const ExpressionNames& all) {
   const JobSpec& spec = all.spec;
@@ -61,7 +61,7 @@ Result<std::optional<std::string>> value_of_output(const std::string& name,
   return unknown_name("output", name, whole, names);
 }
 
-// nullopt: an optional input without a value.
+// The value of an expression; nullopt: an optional input without a value.
 Result<std::optional<std::string>> value_of(std::string_view inner, const ExpressionNames& all,
                                             Secrets secrets) {
   constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.", kSecrets = "secrets.";

@@ -15,9 +15,9 @@ namespace lockstep::spec {
 
 // `node` is a scalar; returns its text with each ${{inputs.NAME}} replaced by the input's text,
 // exactly (no quoting is added), each ${{inputs.NAME.path}} and ${{inputs.NAME}} of data in the
-// form of input_expression(), and each ${{outputs.NAME}} in that of output_expression(). Errors
+// form of input_expression(), and each ${{outputs.NAME}} in the form of output_expression(). Errors
 // point at the expression if it can be found in the file. ${{secrets.NAME}} is refused, or if
-// allowed, checked and left for the node. $[[…]] is replaced by what is in it, or by nothing if it
+// allowed, checked and left for the node. $[[…]] is replaced by its content, or by nothing if it
 // has an optional input without a value.
 enum class Secrets { refused, allowed };
 struct ExpressionNames {
@@ -27,8 +27,8 @@ struct ExpressionNames {
 Result<std::string> substitute(const Source& source, const YamlNode& node,
                                const ExpressionNames& names, Secrets secrets = Secrets::refused);
 
-// Where `expression` is in the text of a scalar: a block or folded text has moved it, so it is
-// looked for from the value's beginning on.
+// The place of `expression` in the text of a scalar: a block or folded text has moved it, so it is
+// searched from the value's beginning on.
 Place place_of_expression(const Source& source, const YamlNode& node, std::string_view expression);
 
 }  // namespace lockstep::spec

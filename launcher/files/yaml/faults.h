@@ -18,9 +18,9 @@ inline constexpr std::size_t kMaxKeptFaults = 1'000;  // further ones are only c
 
 class Faults {
  public:
-  // Faults are sorted by `place`; those of a --set come last. A good status adds nothing; an error
-  // made by another Faults adds one fault for each of its lines. A message that is there already
-  // adds nothing: several steps may use one faulty component.
+  // Adds a fault. Faults are sorted by `place`; faults of a --set come last. A good status adds
+  // nothing; an error made by another Faults adds one fault for each of its lines. A message that
+  // is there already adds nothing: several steps may use one faulty component.
   void add(const Place& place, const Error& error);
   void add(const Place& place, const Status& status) {
     if (!status) add(place, status.error());
@@ -36,8 +36,8 @@ class Faults {
 
   bool empty() const { return faults_.empty(); }
   bool is_full() const { return faults_.size() >= kMaxKeptFaults; }
-  // Good if nothing was added. Otherwise one error with a line for each fault and the first fault's
-  // code; beyond kMaxShownFaults the last line is "and 3 more".
+  // Returns success if nothing was added. Otherwise one error with a line for each fault and the
+  // first fault's code; beyond kMaxShownFaults the last line is "and 3 more".
   Status status() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace lockstep::spec {
 
 struct KeyNote {
-  std::string_view path;  // as in keys.h
+  std::string_view path;  // the same form as in keys.h
   std::string_view words;
 };
 

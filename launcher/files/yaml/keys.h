@@ -15,7 +15,7 @@ enum class Shape {
   duration,         // seconds, or 90s, 5m, 2h
   bytes,            // 2g, 512m
   section,          // a mapping with keys of its own in this table
-  section_or_word,  // the same, or one of known_words()
+  section_or_word,  // a section, or one of known_words()
   retry_on,         // words and exit codes: see retry_reader.h
   inputs,           // a mapping of names to scalars, or to mappings with keys of this table
   outputs,          // a mapping of names to null, or to mappings with keys of this table
@@ -28,7 +28,7 @@ enum class Shape {
   conda_file,       // the name of a conda file, or its content as a mapping: see conda_file.h
   environment,      // a name, file:PATH, or a mapping: see environment_reader.h
   anything,         // a mapping with any content
-  unused,           // any value; a note says that it has no effect: see key_notes.h
+  unused,           // any value; a note tells that it has no effect: see key_notes.h
   unchecked,        // its reader checks it
   not_yet,          // recognised, refused by name
   of_pipeline,      // belongs to the pipeline; refused in its steps
@@ -47,7 +47,8 @@ struct KnownKey {
 std::span<const KnownKey> known_keys();
 const KnownKey* find_key(std::string_view path);
 
-// The keys of one kind of mapping. Those of `own` come before those of `base` with the same path.
+// The keys of one kind of mapping. The keys of `own` come before the keys of `base` with the same
+// path.
 struct KeyTable {
   std::span<const KnownKey> own;
   std::span<const KnownKey> base = {};
@@ -68,7 +69,7 @@ struct KnownWord {
 std::span<const KnownWord> known_words();
 
 // The full path of the known key inside `section` ("" = top level) that is nearest to `key` by edit
-// distance; otherwise that of the same key in another section. "": there is neither.
+// distance; otherwise the path of the same key in another section. "": there is neither.
 std::string nearest_key(const KeyTable& table, std::string_view section, std::string_view key);
 std::string nearest_key(std::string_view section, std::string_view key);  // the same in job_keys()
 

@@ -46,7 +46,7 @@ Result<std::string> known_word(const Source& source, const YamlNode& node,
     words.push_back(known.word);
     if (known.supported) choices.push_back(known.word);
   }
-  // `run --distribution` accepts and `job show` prints our name for it.
+  // Takes our own name for it, too, which `run --distribution` accepts and `job show` prints.
   if (path == "distribution.type" && value == "none")
     return source.error(
         node.place,

@@ -20,7 +20,7 @@ std::string expected(std::string_view choices, std::string_view near);
 
 // The word of `node` in lower case: as on Azure, upper and lower case are the same. `words_path` is
 // the key's path in the table ("outputs.*.type"), `path` its path in the file
-// ("outputs.model.type"). unsupported: a word that is known and not supported yet.
+// ("outputs.model.type"). Returns unsupported for a word that is known and not supported yet.
 Result<std::string> known_word(const Source& source, const YamlNode& node,
                                std::string_view words_path, std::string_view path);
 

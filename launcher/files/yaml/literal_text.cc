@@ -64,8 +64,8 @@ std::optional<std::vector<std::string>> sixtieths(std::string_view text, bool wi
   return parts;
 }
 
-// The digits of a whole number without its sign; nullopt: it is not one, or has more than 64 bits
-// in a base other than ten.
+// The digits of a whole number without its sign; nullopt: the text has another form, or more than
+// 64 bits in a base other than ten.
 std::optional<std::string> magnitude(std::string_view text) {
   const auto in_base = [](std::string_view digits, int base) -> std::optional<std::string> {
     const std::string kept = without_underscores(digits);

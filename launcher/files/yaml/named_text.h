@@ -13,17 +13,18 @@ namespace lockstep::spec {
 using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
 struct NamedText {
-  std::string name;  // for errors: the path, or "standard input", whose paths begin where we are
+  // for errors: the path, or "standard input", whose paths begin in the working directory
+  std::string name;
   std::string text;
 };
 
 // Turns UTF-16 with a byte order mark into UTF-8; any other text stays as it is.
 std::string as_utf8(std::string text);
 
-// Errors name the file. Standard input is read to its end, so only one option can name it.
+// Reads a file. Errors name it. Standard input is read to its end, so only one option can name it.
 Result<NamedText> read_named_text(const std::string& path, Bytes limit);
 
-// `read_text`, but the file that is read already has the text that it had.
+// Wraps `read_text`: the file that is read already has the text that it had.
 ReadText with_text_of(NamedText file, ReadText read_text);
 
 }  // namespace lockstep::spec

@@ -10,8 +10,9 @@
 
 namespace lockstep::spec {
 
-// nullopt: the file does not exist. permission_denied: other users can change the file; the error
-// names its owner, its mode and what to do. Other errors are those of io::read_regular_file.
+// Reads an operator's file. nullopt: it does not exist. Returns permission_denied, with its owner,
+// its mode and what to do, if other users can change it. Other errors are those of
+// io::read_regular_file.
 Result<std::optional<std::string>> read_operators_file(const std::string& path, Bytes at_most);
 
 }  // namespace lockstep::spec

@@ -25,7 +25,7 @@ std::optional<Error> first_problem(const Source& source, const TreeBuilder& buil
   return source.error(problem->place, problem->message);
 }
 
-// Without `faults`, a duplicate key is an ordinary error.
+// Parses documents. Without `faults`, a duplicate key is an ordinary error.
 Result<YamlNode> parse_documents(const Source& source, Faults* faults = nullptr) {
   std::istringstream stream{std::string(source.text)};
   TreeBuilder builder(source);

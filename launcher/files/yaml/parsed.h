@@ -12,9 +12,9 @@ namespace lockstep::spec {
 // Parses one document whose root is a mapping; anything else is an error with its place.
 Result<YamlNode> parse_yaml(const Source& source);
 
-// The same for readers that collect faults. A key that is there already does not end the reading:
-// it is added to `faults`, and the tree has its first value. An error, which names the first fault
-// only, is of a text that cannot be read.
+// Parses for readers that collect faults. A repeated key does not end the reading: it is added to
+// `faults`, and the tree has its first value. An error, which names the first fault only, means
+// that the text cannot be read.
 Result<YamlNode> parse_yaml(const Source& source, Faults& faults);
 
 // Applies "k.l=v": creates missing mappings on the path and replaces the old value. A value that

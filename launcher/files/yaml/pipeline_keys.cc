@@ -1,5 +1,5 @@
 // The keys of pipelines, their steps, and components (reference: azuremlschemas pipelineJob,
-// commandComponent, pipelineComponent). Other keys of a step are those of a job.
+// commandComponent, pipelineComponent). Other keys of a step are a job's.
 
 #include "launcher/files/yaml/keys.h"
 

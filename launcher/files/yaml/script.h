@@ -6,7 +6,7 @@
 
 namespace lockstep::spec {
 
-// If the text is such a program, an error that says what to type instead.
+// Returns an error that tells what to type instead, if the text is such a program.
 Status refuse_script(const Source& source);
 
 }  // namespace lockstep::spec

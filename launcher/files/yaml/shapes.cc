@@ -70,7 +70,8 @@ void ShapeChecker::check_section(YamlNode& node, const std::string& section) con
                 [&](YamlEntry& entry) { return check_key(entry, section, section); });
 }
 
-// `section` is the name in the table, `shown` that in the file: "outputs.*" and "outputs.model".
+// Checks a key. `section` is the name in the table, `shown` the name in the file: "outputs.*" and
+// "outputs.model".
 Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
                                const std::string& shown) const {
   const std::string path = join(section, entry.key);

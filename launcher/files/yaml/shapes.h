@@ -24,8 +24,8 @@ enum class Numbers { as_written, may_be_bound };
 void check_shapes(const Source& source, YamlNode& root, Faults& faults,
                   const KeyTable& table = job_keys(), Numbers numbers = Numbers::as_written);
 
-// One for each key at the top that is read and has no effect: "job.yml:3:1: 'identity' has no
-// effect: …".
+// Adds one note for each key at the top that is read and has no effect: "job.yml:3:1: 'identity'
+// has no effect: …".
 void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTable& table,
                          std::vector<std::string>& notes);
 
@@ -33,7 +33,7 @@ void add_notes_on_unused(const Source& source, const YamlNode& root, const KeyTa
 // {}`, `services: null`.
 bool is_empty(const YamlNode& node);
 
-// unsupported: "WHAT is not supported yet".
+// The unsupported error "WHAT is not supported yet".
 Error not_yet(const Source& source, const Place& place, std::string_view what);
 
 // A key's path in its file: "resources.shm_size"; the key itself at the top.

@@ -17,8 +17,8 @@ std::string Source::where(const Place& place) const {
   return fmt::format("{}:{}:{}", file.name, place.line, file.column_of(place));
 }
 
-// yaml-cpp counts bytes, but people count characters. Reads only the line, because a large file may
-// have many places.
+// The column of a place. yaml-cpp counts bytes, but people count characters. Reads only the line,
+// because a large file may have many places.
 int Source::column_of(const Place& place) const {
   if (place.offset == 0 || place.offset > text.size()) return place.column;
   const auto end = text.rfind('\n', place.offset - 1);

@@ -14,9 +14,9 @@
 
 namespace lockstep::spec {
 
-// Named bounds of a job file.
+// The bounds of a job file.
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
-inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
+inline constexpr std::size_t kMaxNodes = 20'000;  // the most nodes after aliases are expanded
 // The limit for a job file, which may have many steps.
 inline constexpr std::size_t kMaxJobNodes = 200'000;
 inline constexpr std::size_t kMaxDepth = 128;
@@ -31,7 +31,7 @@ struct Place {
   std::size_t offset = 0;  // in bytes from the beginning of the text
   // "k.l=v" of a --set, or another option as it was typed; absent = the file
   std::optional<std::string> override_text;
-  // Another file than the one that the reader is given: see set_source. It outlives the tree.
+  // Another file than the reader's: see set_source. It outlives the tree.
   const Source* source = nullptr;
 };
 
@@ -41,10 +41,10 @@ struct YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   Kind kind = Kind::null;
   std::string text;  // scalar: as written, quotes removed
-  // Scalar of a file, without quotes or a tag: YAML takes its type from its text.
+  // True for a scalar of a file without quotes or a tag: YAML takes its type from its text.
   bool is_plain = false;
-  // For errors: from where values were put into `text`, "${{parent.inputs.n}}, job.yml:3:6"; "":
-  // it is as written.
+  // The origin of values that were put into `text`, for errors: "${{parent.inputs.n}},
+  // job.yml:3:6"; "": it is as written.
   std::string filled_from;
   Place place;
   std::vector<YamlNode> items;     // sequence
@@ -64,11 +64,11 @@ struct Source {
   std::string name;
   std::string_view text;
   std::string_view what = "a job file";
-  std::string_view least = "a 'command'";  // what the file must have at least
+  std::string_view least = "a 'command'";  // the keys that the file must have at least
   std::size_t max_bytes = kMaxFileBytes;
   std::size_t max_nodes = kMaxNodes;
   std::size_t order = 0;  // among the files of one job; errors are sorted by it
-  // It belongs to a registered component, which may name less: see component_rules.h.
+  // True if the file belongs to a registered component, which may name less: see component_rules.h.
   bool is_registered = false;
   std::string folder = {};  // the fetched copy of its files, absolute; "" = it is not a copy
 
@@ -94,7 +94,8 @@ void set_source(YamlNode& node, const Source& source);
 // The text without the byte order mark that some editors write first.
 std::string_view without_mark(std::string_view text);
 bool is_utf8(std::string_view text);
-// An error unless the text is UTF-8 without control characters other than tabs and line ends.
+// Returns an error unless the text is UTF-8 without control characters other than tabs and line
+// ends.
 Status check_text(const Source& source);
 
 // "a mapping", "a list", "a value", "nothing": for messages.

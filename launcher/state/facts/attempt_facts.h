@@ -34,8 +34,8 @@ struct AttemptPlaced {  // index in parts = node rank
   AttemptId attempt;
   std::vector<PartPlacement> parts;
   std::vector<Why> why;
-  std::optional<CheckpointSource> checkpoint = {};  // from which its ranks start
-  // For a conda definition: the virtual packages that all these nodes had then (EnvironmentPlan).
+  std::optional<CheckpointSource> checkpoint = {};  // the checkpoint from which its ranks start
+  // The virtual packages that all these nodes had then, for a conda definition (EnvironmentPlan).
   std::vector<std::string> virtual_packages = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
@@ -46,7 +46,7 @@ struct AttemptPlaced {  // index in parts = node rank
   }
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
-struct GangFormed {  // all parts prepared: run
+struct GangFormed {  // All parts are prepared, and run.
   static constexpr int kBody = 13;
   AttemptId attempt;
   GangTable gang;
@@ -78,8 +78,8 @@ struct PartGone {
   NodeId node;
   Cause cause = Cause::runner_lost;
   Why why;
-  Instant fenced_until = {};  // its ranks may run until then, by their lease; ns = 0: no fence
-  bool revoked = false;       // its node was revoked: the retry is not charged
+  Instant fenced_until = {};  // the end of the lease of its ranks; ns = 0: no fence
+  bool revoked = false;       // the node was revoked: the retry is not charged
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node", s.node);
@@ -95,7 +95,7 @@ struct AttemptDoomed {  // the first failure is known: the other parts must be s
   AttemptId attempt;
   ExitReport report;
   StopReason reason = StopReason::gang_failed;
-  std::optional<Duration> grace = {};  // for its ranks; none: CoreConfig::stop_grace
+  std::optional<Duration> grace = {};  // the grace of its ranks; none: CoreConfig::stop_grace
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "report", s.report);
@@ -114,7 +114,7 @@ struct AttemptEnded {  // all its parts have ended
   }
   friend bool operator==(const AttemptEnded&, const AttemptEnded&) = default;
 };
-struct PartReleased {  // its logs are durable (or lost): the node may forget it
+struct PartReleased {  // the part's logs are durable (or lost): the node may forget it
   static constexpr int kBody = 19;
   AttemptId attempt;
   NodeId node;
@@ -128,7 +128,7 @@ struct PartReleased {  // its logs are durable (or lost): the node may forget it
   }
   friend bool operator==(const PartReleased&, const PartReleased&) = default;
 };
-struct CheckpointSaved {  // by a running part; its blobs are in the blob store
+struct CheckpointSaved {  // saved by a running part; the blobs are in the blob store
   static constexpr int kBody = 25;
   AttemptId attempt;
   NodeId node;
@@ -140,8 +140,8 @@ struct CheckpointSaved {  // by a running part; its blobs are in the blob store
   }
   friend bool operator==(const CheckpointSaved&, const CheckpointSaved&) = default;
 };
-// What a running part has sent until now, without its checkpoint. Kept for the case that its node
-// is lost; the end of the part replaces it.
+// The outputs that a running part has sent until now, without its checkpoint. Kept for the case
+// that its node is lost; the end of the part replaces them.
 struct OutputsSoFar {
   static constexpr int kBody = 600;
   AttemptId attempt;
@@ -154,13 +154,13 @@ struct OutputsSoFar {
   }
   friend bool operator==(const OutputsSoFar&, const OutputsSoFar&) = default;
 };
-// What the gang found out about its ranks says something else now: other kinds, verdicts or ranks.
-// The numbers in it are of this moment.
+// The findings about a gang's ranks have changed: other kinds, verdicts or ranks. Their numbers are
+// of this moment.
 struct FoundChanged {
   static constexpr int kBody = 700;
   AttemptId attempt;
-  NodeId node;      // of node rank 0, which compared them
-  FoundList found;  // all that holds
+  NodeId node;      // the node of node rank 0, which compared them
+  FoundList found;  // all findings that hold
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node", s.node);

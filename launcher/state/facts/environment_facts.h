@@ -20,10 +20,11 @@ struct EnvironmentRegistered {
   static constexpr int kBody = 30;
   RegisteredEnvironment environment;
   std::string by;
-  std::string project = {};         // of the name, set by its first version; "": the default one
-  std::string owner = {};           // of the name; "": of before names had owners
-  bool foreign = false;             // from then, and by somebody whom its owner had not let
-  std::optional<Bytes> files = {};  // of its build folder; see AssetRegistered
+  // the project of the name, set by its first version; "": the default one
+  std::string project = {};
+  std::string owner = {};           // the owner of the name; "": from before names had owners
+  bool foreign = false;             // from before owners, by a user whom the owner had not let
+  std::optional<Bytes> files = {};  // the bytes of its build folder; see AssetRegistered
   static void table(auto& s, auto&& see) {
     see(field<1>, "environment", s.environment);
     see(field<2>, "by", s.by);
@@ -64,14 +65,14 @@ struct EnvironmentWanted {
   }
   friend bool operator==(const EnvironmentWanted&, const EnvironmentWanted&) = default;
 };
-// The node was told to solve and failed, for a reason that may not apply to other nodes.
+// The node had the order to solve and failed, for a reason that may not apply to other nodes.
 struct EnvironmentNotSolved {
   static constexpr int kBody = 35;
   AttemptId attempt;
   NodeId node;
   std::uint64_t generation = 0;
   std::string platform;
-  Why why;  // as its node says, bounded by kMaxNotSolvedBytes
+  Why why;  // the node's reason, bounded by kMaxNotSolvedBytes
   static void table(auto& s, auto&& see) {
     see(field<1>, "attempt", s.attempt);
     see(field<2>, "node", s.node);
@@ -81,16 +82,16 @@ struct EnvironmentNotSolved {
   }
   friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
 };
-// The definition is solved for the jobs of one account that have it, or for those of one family of
-// the account. The lock is in the blob store.
+// The definition is solved for the jobs of one account that have it, or of one family of the
+// account. The lock is in the blob store.
 struct EnvironmentLocked {
   static constexpr int kBody = 32;
   Digest definition;
   std::uint64_t generation = 0;
   EnvironmentLock lock;
-  AttemptId attempt;  // for which it was solved
-  NodeId node;        // that solved it
-  // That these jobs run as. nullopt: a fact of an earlier version, whose locks were everybody's.
+  AttemptId attempt;  // the attempt for which it was solved
+  NodeId node;        // the node that solved it
+  // The account of these jobs. nullopt: a fact of an earlier version, whose locks were everybody's.
   std::optional<std::string> account = {};
   // Job::family of these jobs. nullopt: a fact of an earlier version, whose families had the
   // account's locks.

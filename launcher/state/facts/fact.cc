@@ -36,7 +36,7 @@ struct JobOf {
   const JobId* operator()(const FenceLifted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const EnvironmentWanted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const EnvironmentNotSolved& fact) const { return &fact.attempt.job; }
-  // These outlive the job for which they came to be.
+  // Locks outlive the job for which they were made.
   const JobId* operator()(const EnvironmentLocked&) const { return nullptr; }
   const JobId* operator()(const EnvironmentReset&) const { return nullptr; }
   const JobId* operator()(const EnvironmentRegistered&) const { return nullptr; }

@@ -77,8 +77,8 @@ using Fact = std::variant<
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);
 
-// False: a node stopped its ranks, and the report on the failure that it stopped them for may still
-// be on its way.
+// Whether a report explains its attempt's end. False: a node stopped its ranks because of a failure
+// elsewhere, whose report may still be on its way.
 bool is_explained(const ExitReport& report);
 
 struct StampedFact {

@@ -18,7 +18,7 @@
 
 namespace lockstep::launcher {
 
-// More than a row of the journal can hold.
+// A limit beyond what a row of the journal can hold.
 inline constexpr std::size_t kMostJobSources = 10'000'000;
 
 struct JobSubmitted {
@@ -26,9 +26,10 @@ struct JobSubmitted {
   JobId job;
   std::string submission;
   JobSpec spec;
-  std::uint64_t order = 0;                          // 0: after all others
-  std::uint64_t incarnation = 0;                    // of its attempts, at least
-  std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
+  std::uint64_t order = 0;        // 0: after all others
+  std::uint64_t incarnation = 0;  // the least incarnation of its attempts
+  // the present checkpoint of spec.from_checkpoint_of
+  std::optional<CheckpointSource> checkpoint = {};
   std::uint64_t family = 0;             // see Job; 0 also in journals of before families
   std::vector<JobSource> sources = {};  // each tree once; none in earlier journals, and of steps
   static void table(auto& s, auto&& see) {
@@ -83,7 +84,7 @@ struct JobAnnotated {  // all of its texts from now on
   }
   friend bool operator==(const JobAnnotated&, const JobAnnotated&) = default;
 };
-struct JobPriorityChanged {  // of a job that waits
+struct JobPriorityChanged {  // the new priority of a waiting job
   static constexpr int kBody = 95;
   JobId job;
   Priority priority = Priority::medium;
@@ -95,7 +96,7 @@ struct JobPriorityChanged {  // of a job that waits
   }
   friend bool operator==(const JobPriorityChanged&, const JobPriorityChanged&) = default;
 };
-// A job that it was to run after has ended as asked.
+// A job for which it had to wait has ended as required.
 struct DependencyMet {
   static constexpr int kBody = 96;
   JobId job;
@@ -107,8 +108,8 @@ struct DependencyMet {
   friend bool operator==(const DependencyMet&, const DependencyMet&) = default;
 };
 // The job is the first of its queue, and has to wait for busy nodes. It keeps its place before all
-// other jobs of its priority until it is placed. Again: it waited for jobs of its own user, and
-// waits for those of others now.
+// other jobs of its priority until it is placed. The fact comes a second time when the job stops
+// waiting for its own user's jobs and begins to wait for others'.
 struct JobAtHead {
   static constexpr int kBody = 97;
   JobId job;
@@ -157,7 +158,7 @@ struct JobDeleted {  // a final job, with its logs and the blobs that only it re
   static constexpr int kBody = 21;
   JobId job;
   std::string by;                 // a user's name; empty: deleted by a limit (Retention)
-  std::string submission;         // its submission key, which is not accepted again
+  std::string submission;         // the job's submission key, which is not accepted again
   std::uint64_t incarnation = 0;  // the least one for the next job with this name
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job);
@@ -181,7 +182,7 @@ struct OutputsMerged {
   }
   friend bool operator==(const OutputsMerged&, const OutputsMerged&) = default;
 };
-// A step of the pipeline needs no job: that of another pipeline had the same content.
+// A step of the pipeline needs no job: another pipeline's job had the same content.
 struct StepReused {
   static constexpr int kBody = 114;
   JobId job;  // the pipeline
@@ -220,14 +221,14 @@ struct OutputWritten {
   }
   friend bool operator==(const OutputWritten&, const OutputWritten&) = default;
 };
-// It could not be written.
+// The output could not be written.
 struct OutputNotWritten {
   static constexpr int kBody = 119;
   JobId job;
   std::string output;
-  std::uint32_t tries = 0;  // that failed, with this one
+  std::uint32_t tries = 0;  // the number of failed tries, with this one
   Why why;
-  Instant again = {};  // it is tried again then; ns = 0: never, it is given up
+  Instant again = {};  // the time of the next try; ns = 0: none, it is given up
   static void table(auto& s, auto&& see) {
     see(field<1>, "job", s.job, kFactJobRule);
     see(field<2>, "output", s.output);

@@ -23,9 +23,10 @@ struct TokenCreated {
   Instant expires;
   int uses = 1;
   Approval approval = Approval::as_configured;
-  std::string pool = {};     // of the nodes that join with it; "": local
-  std::string machine = {};  // of the pool's target, whose agent may use it; "": any agent
-  std::string by = {};       // who made it; "": the launcher, or a fact of before
+  std::string pool = {};  // the pool of the nodes that join with it; "": local
+  // the machine of the pool's target whose agent may use it; "": any agent
+  std::string machine = {};
+  std::string by = {};  // its maker; "": the launcher, or an older fact
   static void table(auto& s, auto&& see) {
     see(field<1>, "secret_hash", s.secret_hash);
     see(field<2>, "expires", s.expires);
@@ -45,7 +46,7 @@ struct NodeJoined {
   Digest token;
   bool waits_for_approval = false;
   std::string pool = {};        // never changes; "": local
-  std::string machine = {};     // of the pool's target; "": a provider did not make it
+  std::string machine = {};     // the machine of the pool's target; "": a provider did not make it
   std::string machine_id = {};  // see MachinePart; "": unknown
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
@@ -59,7 +60,7 @@ struct NodeJoined {
   }
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
 };
-struct NodeApproved {  // from now on the node gets work
+struct NodeApproved {  // the node gets work from now on
   static constexpr int kBody = 70;
   NodeId node;
   std::string by;
@@ -73,8 +74,8 @@ struct NodeApproved {  // from now on the node gets work
 // hostile node may claim it too.
 struct HostClaim {
   Instant since;
-  // Nodes that were on one host when the later one first said where it is have the same group, the
-  // id of one of them. They are one machine's, whatever its ids are after a reboot.
+  // The group of nodes that were on one host when the later one first reported its host: the id of
+  // one of them. They are one machine's, whatever its ids are after a reboot.
   NodeId group;
   static void table(auto& s, auto&& see) {
     see(field<1>, "since", s.since);
@@ -89,7 +90,7 @@ struct NodeSessionStarted {  // a session was accepted
   SessionId session;
   Inventory inventory;
   std::optional<HostClaim> claim = {};  // told by a compaction; else it follows from the sessions
-  std::string version = {};             // of the agent; "": of before it was kept
+  std::string version = {};             // the agent's version; "": an older fact
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
     see(field<2>, "boot", s.boot);
@@ -122,8 +123,8 @@ struct NodeDrainChanged {
   }
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
 };
-// The agent was told that its machine will be taken away. Until a session starts that was told
-// nothing of it, the node takes no new work.
+// Tells that the agent learnt that its machine will be taken away. The node takes no new work until
+// a session starts without such a notice.
 struct NodeNoticed {
   static constexpr int kBody = 101;
   NodeId node;
@@ -148,11 +149,11 @@ struct NodeLabelsChanged {
   }
   friend bool operator==(const NodeLabelsChanged&, const NodeLabelsChanged&) = default;
 };
-struct NodeRemoved {  // permanently: it holds no part, and its key is revoked
+struct NodeRemoved {  // permanently: the node holds no part, and its key is revoked
   static constexpr int kBody = 6;
   NodeId node;
   std::string by;
-  NodeLabels labels = {};  // that its machine has when it joins again under this name
+  NodeLabels labels = {};  // the labels that its machine gets when it joins again under this name
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
     see(field<2>, "by", s.by);
@@ -173,7 +174,7 @@ struct NodeRevised {
   static constexpr int kBody = 8;
   NodeId node;
   std::uint64_t revision = 0;
-  std::vector<NodeEvent> history = {};  // empty: it follows from the facts before
+  std::vector<NodeEvent> history = {};  // empty: the history follows from the facts before
   static void table(auto& s, auto&& see) {
     see(field<1>, "node", s.node);
     see(field<2>, "revision", s.revision);

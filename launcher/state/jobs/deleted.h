@@ -31,7 +31,7 @@ class DeletedJobs {
   // True if the next add() forgets the oldest deletion. Then a name that is not in last() may still
   // have been deleted.
   bool is_full() const { return entries_.size() >= kMaxDeletedJobs; }
-  // Null: no remembered job has this submission key.
+  // null: no remembered job has this submission key
   const JobId* with_submission(const std::string& submission) const;
 
   friend bool operator==(const DeletedJobs&, const DeletedJobs&) = default;
@@ -45,7 +45,7 @@ class DeletedJobs {
   void drop_nameless(const JobId& job);
 
   std::map<JobId, DeletedJob> last_;
-  std::deque<Entry> entries_;  // the newest last
+  std::deque<Entry> entries_;  // the entries, the newest last
   std::map<std::string, JobId> submissions_;
 };
 

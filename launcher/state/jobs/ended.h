@@ -27,7 +27,7 @@ struct JobSize {
 class EndedJobs {
  public:
   using Place = std::pair<Instant, std::uint64_t>;  // the end of the job, and its order
-  // What deleting the job frees; for a pipeline, including its steps.
+  // The amounts that deleting the job frees; for a pipeline, including its steps.
   struct Gives {
     bool ran = false;  // an attempt was placed, or a step reuses outputs
     bool logs = false, outputs = false;
@@ -50,19 +50,19 @@ class EndedJobs {
   // steps, and jobs with outputs that wait to be written to a remote.
   void count(const std::string& user, const JobSize& size);
   void discount(const std::string& user, const JobSize& size);
-  // False: the job was added before.
+  // Adds a job. False: it was added before.
   bool add(const std::string& user, const Place& place, const JobId& job, const Gives& gives);
-  bool remove(const std::string& user, const Place& place);  // false: it was not in the list
+  bool remove(const std::string& user, const Place& place);  // false: the job was not in the list
 
   const std::map<Place, JobId>& all() const { return all_; }
   const JobSize& size() const { return size_; }
   const std::map<std::string, Holder>& holders() const { return holders_; }
-  // Whose job is deleted first for the limit `most` on all users together. A user with at most an
-  // equal share (`most` divided by the number of users who have any) loses no job; nullopt: this
-  // holds for all users, or what the others have belongs to jobs that cannot be deleted yet. Among
-  // users with the same amount, it is the one whose job ended first. If only the number of jobs
-  // counts, jobs that never ran come before those that did; otherwise the job that ended first of
-  // those that have some of what is limited.
+  // The job that is deleted first for the limit `most` on all users together. A user with at most
+  // an equal share (`most` divided by the number of users who have any) loses no job; nullopt: this
+  // holds for all users, or the others have only jobs that cannot be deleted yet. Among users with
+  // the same amount, it is the one whose job ended first. If only the number of jobs counts, jobs
+  // that never ran come before those that did; otherwise the job that ended first among the jobs
+  // that have some of the limited amount.
   std::optional<Largest> largest(What what, std::uint64_t most) const;
   // The user's job to delete first when they have too many; null: they have none.
   const Place* first_of(const std::string& user) const;

@@ -21,8 +21,9 @@ class JobIndex {
   void deleted(std::uint64_t order, const std::string& user, JobStatus status);
 
   const std::set<std::uint64_t>& of_user(const std::string& user) const;
-  const std::set<std::uint64_t>& unfinished() const { return unfinished_; }  // not final
-  // Unfinished jobs that are not queued.
+  // the jobs that are not final
+  const std::set<std::uint64_t>& unfinished() const { return unfinished_; }
+  // The unfinished jobs that are not queued.
   const std::set<std::uint64_t>& begun() const { return begun_; }
   // The number of final jobs by state; a state without jobs is left out.
   const std::map<JobStatus, std::int64_t>& finished() const { return finished_; }

@@ -9,8 +9,8 @@
 namespace lockstep::launcher {
 namespace {
 
-// What a rank can see, as text. It is divided into parts, so that two keys can be compared part by
-// part.
+// The things that a rank can see, as text. It is divided into parts, so that two keys can be
+// compared part by part.
 using Parts = std::map<std::string, std::string>;
 
 // Joins a list of words to a text such that different lists have different texts.

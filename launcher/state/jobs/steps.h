@@ -21,16 +21,16 @@ class Steps {
  public:
   enum class Phase {
     waiting,
-    running,    // its job is not final
-    completed,  // its job completed, or an earlier one whose outputs it reuses
-    failed,     // its job failed or was canceled
-    skipped,    // it has no job and will get none
+    running,    // the step's job is not final
+    completed,  // the step's job completed, or an earlier one whose outputs it reuses
+    failed,     // the step's job failed or was canceled
+    skipped,    // the step has no job and will get none
   };
   struct Step {
     Phase phase = Phase::waiting;
-    JobId job = {};  // its job, or the one whose outputs it reuses
+    JobId job = {};  // the step's job, or the one whose outputs it reuses
     bool reused = false;
-    Why why = {};                            // why it was skipped
+    Why why = {};                            // why the step was skipped
     std::vector<MergedOutput> outputs = {};  // the outputs of a completed step
     std::size_t missing = 0;                 // the number of steps that must complete before it
     // The index of the step because of which it can never run: one that failed, or was skipped for
@@ -43,7 +43,7 @@ class Steps {
   explicit Steps(const PipelineSpec& pipeline);
 
   void submitted(const std::string& step, const JobId& job);
-  // The job of the step is final.
+  // Tells that the job of the step is final.
   void ended(const std::string& step, bool completed, const std::vector<MergedOutput>& outputs);
   void reused(const std::string& step, const JobId& job, const std::vector<MergedOutput>& outputs);
   void skipped(const std::string& step, const Why& why);
@@ -60,7 +60,8 @@ class Steps {
   // Steps that wait for a step that failed or was skipped.
   const std::set<std::size_t>& hopeless() const { return hopeless_; }
   const std::set<std::size_t>& running() const { return running_; }
-  std::optional<std::size_t> first_failed() const { return first_failed_; }  // not skipped
+  // the first step that failed, and was not skipped
+  std::optional<std::size_t> first_failed() const { return first_failed_; }
   bool any_unsuccessful() const { return unsuccessful_; }  // a step failed or was skipped
   bool all_over() const { return open_ == 0; }
 

@@ -40,7 +40,7 @@ class JobTable {
     Entry* entry = look_up(id);
     return entry == nullptr ? nullptr : &entry->second;
   }
-  // The table must not have a job with this name.
+  // Adds a job. The table must not have a job with this name.
   void add(const JobId& id, Job job) {
     const auto added = jobs_.emplace(id, std::move(job)).first;
     by_hash_.emplace(hash_of(id), &*added);

@@ -19,11 +19,11 @@ namespace lockstep::launcher {
 // Registers a version. Its files never change later.
 struct AssetRegistered {
   static constexpr int kBody = 111;
-  RegisteredAsset asset;  // with its tree
+  RegisteredAsset asset;  // the asset, with its tree
   std::string by;
-  std::string project;     // of the name; set by its first version
+  std::string project;     // the project of the name; set by its first version
   std::string owner = {};  // the owner of the name; "": from before names had owners
-  // From before names had owners, and by a user whom the owner had not allowed.
+  // True for a version from before names had owners, by a user whom the owner had not allowed.
   bool foreign = false;
   // The size of its files and folder objects for quotas; absent: from before quotas counted them.
   std::optional<Bytes> files = {};
@@ -70,7 +70,8 @@ struct AssetName {
   std::string project;
   std::vector<AssetVersion> versions;  // oldest first; not empty
 
-  const AssetVersion* find(const std::string& version) const;  // null: it has none
+  // null: the name does not have the version
+  const AssetVersion* find(const std::string& version) const;
   // The version that @latest means. null: all versions are archived, or were added by users whom
   // the owner has not allowed.
   const AssetVersion* newest(const OwnedName& name) const;
@@ -88,7 +89,7 @@ class Assets {
 
   void apply(Instant at, const AssetRegistered& fact, bool foreign);
   void apply(const AssetArchived& fact);
-  // `fact` must be about a version of this kind.
+  // Changes a version's texts. `fact` must be about a version of this kind.
   void annotate(AssetKind kind, const VersionAnnotated& fact);
   // Removes a version and returns it; `version` "": the newest. nullopt: it does not exist.
   std::optional<AssetVersion> remove(AssetKind kind, const std::string& name,

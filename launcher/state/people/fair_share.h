@@ -13,7 +13,7 @@
 
 namespace lockstep::launcher {
 
-// The weight of past use halves in this time.
+// The time in which the weight of past use halves.
 inline constexpr Duration kUseHalfLife = std::chrono::hours(24);
 
 // An amount of each resource. Past use is in units of the resource times seconds.
@@ -23,7 +23,7 @@ struct Amounts {
 };
 
 struct UserUse {
-  Amounts held;    // held now; whole numbers
+  Amounts held;    // the resources held now; whole numbers
   Amounts recent;  // the use until `at`, each second of it halved after each kUseHalfLife
   Instant at;
   friend bool operator==(const UserUse&, const UserUse&) = default;
@@ -32,7 +32,7 @@ struct UserUse {
 class FairShares {
  public:
   struct Pool {
-    Amounts total;  // what all its nodes reported
+    Amounts total;  // the use that all its nodes reported
     std::map<std::string, UserUse> users;
     friend bool operator==(const Pool&, const Pool&) = default;
   };

@@ -26,7 +26,7 @@ struct NameKey {
   friend auto operator<=>(const NameKey&, const NameKey&) = default;
 };
 std::string describe(const NameKey& key);  // "environment 'team'"
-AssetKind asset_kind_of(NameKind kind);    // of an environment: a meaningless value
+AssetKind asset_kind_of(NameKind kind);    // for an environment: a meaningless value
 
 // The owner allows a user, or all submitters of the name's project, to add versions; or no longer.
 struct NameShared {
@@ -49,7 +49,8 @@ struct VersionsDeleted {
   static constexpr int kBody = 561;
   NameKind kind = NameKind::environment;
   std::string name;
-  std::string version;  // "": all versions, and the name itself: whoever registers it next owns it
+  // "": all versions, and the name itself: the next user who registers it owns it
+  std::string version;
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "kind", s.kind);
@@ -139,16 +140,16 @@ class Names {
   const std::map<NameKey, OwnedName>& all() const { return names_; }
   // null: the name has no owner
   const OwnedName* find(NameKind kind, const std::string& name) const;
-  std::size_t versions() const { return versions_; }  // of all names together
+  std::size_t versions() const { return versions_; }  // the number of versions of all names
 
-  // `owner`: of the name when the fact was made; "": before names had owners. True: the maker had
-  // no right to add the version, which facts of earlier versions may have.
+  // Adds a version. `owner`: the name's owner when the fact was made; "": before names had owners.
+  // True: the maker had no right to add the version, which facts of earlier versions may have.
   bool registered(const Version& version, const std::string& owner, const std::string& project,
                   bool foreign, UsageTable& usage);
   void deleted(const Version& version, UsageTable& usage);
-  // The version of `by` now takes this many more bytes.
+  // Notes that the version of `by` now takes this many more bytes.
   void grown(const NameKey& key, const std::string& by, std::int64_t bytes, UsageTable& usage);
-  // The name has no versions, and loses its owner.
+  // Removes a name that has no versions; it has no owner then.
   void released(const NameKey& key, UsageTable& usage);
   void apply(const NameShared& fact);
   void apply(const NameSettled& fact, UsageTable& usage);
@@ -165,7 +166,7 @@ class Names {
 void each_named_version(const JobSpec& spec,
                         const std::function<void(NameKind kind, std::string version)>& take);
 
-// True if @latest may be this version: its maker had the right to add it, or has got it since.
+// Whether @latest may be this version: its maker had the right to add it, or has got it since.
 inline bool counts(bool foreign, const std::string& by, const OwnedName& name) {
   return !foreign || name.grants.has(by);
 }

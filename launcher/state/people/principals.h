@@ -1,7 +1,7 @@
 #pragma once
 // The users, keys, roles and projects of a launcher; a part of State. Like the rest of State it is
-// the fold of its facts and makes no decisions: authority.h says what a role may do, and
-// user_changes.h which changes are allowed.
+// the fold of its facts and makes no decisions: authority.h decides about a role's rights, and
+// user_changes.h about changes.
 
 #include <map>
 #include <set>
@@ -99,7 +99,7 @@ struct UserKeyAdded {
   static constexpr int kBody = 47;
   std::string user;
   PublicKey key;
-  bool from_file = false;  // it is in keys/authorized_users
+  bool from_file = false;  // the key is in keys/authorized_users
   std::string by;
   static void table(auto& s, auto&& see) {
     see(field<1>, "user", s.user);
@@ -182,7 +182,7 @@ class Principals {
   const User* user(const std::string& name) const;
   const User* user_with_key(const PublicKey& key) const;
   const std::map<PublicKey, std::string>& keys() const { return keys_; }
-  // True if the key is never accepted again.
+  // Whether the key is never accepted again.
   bool was_revoked(const PublicKey& key) const;
   // What happened to a key that no user has now; null: no user ever had it.
   const KeyStanding* ended(const PublicKey& key) const;
@@ -199,7 +199,7 @@ class Principals {
 
  private:
   std::map<std::string, User> users_;
-  std::map<PublicKey, std::string> keys_;  // key -> user's name
+  std::map<PublicKey, std::string> keys_;  // the user's name by key
   std::map<PublicKey, KeyStanding> ended_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;

@@ -23,7 +23,7 @@ struct Usage {
   std::int64_t nodes = 0;       // parts that have not ended
   std::int64_t cpus = 0;        // held by these parts
   std::int64_t gpus = 0;        // held by these parts
-  std::int64_t spec_bytes = 0;  // of all kept jobs; see QuotaLimit::spec_bytes
+  std::int64_t spec_bytes = 0;  // for all kept jobs; see QuotaLimit::spec_bytes
   std::int64_t versions = 0;    // registered versions, and names without versions
   std::int64_t version_bytes = 0;
   std::int64_t version_files = 0;  // bytes
@@ -37,11 +37,11 @@ struct Usage {
 Usage operator-(const Usage& usage);
 std::uint64_t of(const Usage& usage, QuotaLimit limit);  // 0 for limits without a sum
 
-// A user and a project. "": the default project, which also holds what is from before projects
+// A user and a project. "": the default project, which also has everything from before projects
 // existed.
 using QuotaHolders = std::array<QuotaHolder, 2>;
 QuotaHolders holders_of(const std::string& user, const std::string& project);
-QuotaHolders holders_of(const JobSpec& spec);  // its submitter and its project
+QuotaHolders holders_of(const JobSpec& spec);  // The job's submitter and its project.
 std::int64_t spec_bytes(const JobSpec& spec);
 
 // A tree that was sent or found for a job, and that the launcher keeps as long as the job.
@@ -55,12 +55,13 @@ struct JobSource {
   friend auto operator<=>(const JobSource&, const JobSource&) = default;
 };
 
-// How many kept jobs of each holder have a source. Many jobs may share one, which counts once.
+// The number of kept jobs with a source, for each holder. Many jobs may share one, which counts
+// once.
 class SourceTable {
  public:
-  // True: the holder had no job with this source before.
+  // Returns true if the holder had no job with this source before.
   bool add(const QuotaHolder& holder, const JobSource& source);
-  // True: the holder has no job with this source any more.
+  // Returns true if the holder has no job with this source any more.
   bool remove(const QuotaHolder& holder, const JobSource& source);
   bool has(const QuotaHolder& holder, const Digest& tree) const;
   friend bool operator==(const SourceTable&, const SourceTable&) = default;

@@ -39,7 +39,7 @@ struct ComputeUpdated {  // changes texts and tags, never the type
   }
   friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
 };
-struct ComputeDeleted {  // the target had no nodes of its own and no unfinished job
+struct ComputeDeleted {  // Deletes a target that had no nodes of its own and no unfinished job.
   static constexpr int kBody = 82;
   std::string name;
   std::string by;
@@ -55,7 +55,7 @@ struct ComputeLeaving {
   static constexpr int kBody = 83;
   std::string name;
   std::string by;
-  bool force = false;  // its machines leave by force
+  bool force = false;  // the machines leave by force
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "by", s.by);
@@ -112,12 +112,12 @@ struct Compute {
   Instant created;
   std::string by;
   std::optional<Leaving> leaving;
-  std::map<std::string, Machine> machines;  // by name
+  std::map<std::string, Machine> machines;  // the machines, by name
   // The hosts of existing machines that the target no longer names. They must be reachable to
   // remove the machines.
   std::map<std::string, SshHost> former_hosts;
   std::vector<ComputeEvent> history;  // oldest first; the newest kMaxComputeEvents
-  // Only for an elastic target:
+  // For an elastic target only:
   std::int64_t last_machine = 0;  // number in the newest machine's name
   // Hosts that failed and were not used since, the longest ago first.
   std::vector<std::string> avoided;
@@ -136,8 +136,8 @@ struct Compute {
 
 // The number of jobs that name one target.
 struct ComputeLoad {
-  std::int64_t unfinished = 0;  // not final
-  std::int64_t queued = 0;      // in the queue
+  std::int64_t unfinished = 0;  // the jobs that are not final
+  std::int64_t queued = 0;      // the jobs in the queue
   std::int64_t running = 0;     // jobs whose last attempt has not ended
   friend bool operator==(const ComputeLoad&, const ComputeLoad&) = default;
 };
@@ -153,7 +153,7 @@ class Computes {
   // All targets except "local", which always exists.
   const std::map<std::string, Compute>& all() const { return computes_; }
   const Compute* find(const std::string& name) const;  // null for "local" too
-  // Null: the target has no such machine.
+  // Null: the target does not have the machine.
   const Machine* find_machine(const std::string& target, const std::string& name) const;
   // The place of the machine, even if the target no longer names its host or uses the name for
   // another host. Null: unknown.

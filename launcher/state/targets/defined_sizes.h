@@ -12,7 +12,7 @@
 
 namespace lockstep::launcher {
 
-struct SizeDefined {  // or replaced
+struct SizeDefined {  // Defines a size, or replaces it.
   static constexpr int kBody = 89;
   Size size;
   std::string by;
@@ -22,7 +22,7 @@ struct SizeDefined {  // or replaced
   }
   friend bool operator==(const SizeDefined&, const SizeDefined&) = default;
 };
-struct SizeRemoved {  // only a size that an operator defined
+struct SizeRemoved {  // Removes a size that an operator defined.
   static constexpr int kBody = 90;
   std::string name;
   std::string by;

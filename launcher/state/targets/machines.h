@@ -43,10 +43,10 @@ struct MachineCreated {  // the provider reported that it runs
   std::string target, machine;
   std::map<std::string, std::string> about;  // the data that the provider reported about it
   // For a machine that ends by itself, such as a job of Slurm with a time limit: its whole
-  // lifetime, and when it ends. Zero: it does not, or the provider does not say.
+  // lifetime, and when it ends. Zero: it does not, or the provider does not tell.
   Duration lifetime{0};
   Instant ends = {};
-  bool is_held = false;  // its provider keeps something up for it, such as a tunnel
+  bool is_held = false;  // the provider keeps something up for it, such as a tunnel
   static void table(auto& s, auto&& see) {
     see(field<1>, "target", s.target);
     see(field<2>, "machine", s.machine);
@@ -63,7 +63,7 @@ struct MachineFailed {  // a call of the provider failed for it
   std::string step;
   MachineFault fault = MachineFault::failed;
   Why why;
-  Instant not_before;     // of the next call
+  Instant not_before;     // the time of the next call
   bool removing = false;  // the call was to remove it
   static void table(auto& s, auto&& see) {
     see(field<1>, "target", s.target);
@@ -76,7 +76,7 @@ struct MachineFailed {  // a call of the provider failed for it
   }
   friend bool operator==(const MachineFailed&, const MachineFailed&) = default;
 };
-struct MachineLeaving {  // it must go when its node holds no part
+struct MachineLeaving {  // the machine must go when its node holds no part
   static constexpr int kBody = 87;
   std::string target, machine;
   Why why;
@@ -126,16 +126,16 @@ struct Machine {
   NodeId node;           // 0: its agent has not joined
   bool reached = false;  // something was installed on its host
   std::map<std::string, std::string> about;
-  Duration lifetime{0};  // as in MachineCreated
+  Duration lifetime{0};  // the same field as in MachineCreated
   Instant ends;
-  bool is_held = false;            // as in MachineCreated
+  bool is_held = false;            // the same field as in MachineCreated
   std::optional<Failure> failure;  // the failure of the last call; none: it succeeded
   Instant not_before;              // no call is made before this; ns = 0: now
 
   bool is_wanted() const { return std::holds_alternative<Wanted>(phase); }
   bool is_created() const { return std::holds_alternative<Created>(phase); }
   bool is_leaving() const { return std::holds_alternative<Leaving>(phase); }
-  bool is_forced() const {  // it must leave by force
+  bool is_forced() const {  // whether the machine must leave by force
     const auto* leaving = std::get_if<Leaving>(&phase);
     return leaving != nullptr && leaving->force;
   }

@@ -26,19 +26,19 @@ inline constexpr std::string_view kJoinStep = "join";
 // The step of a failure of the call itself: it ended without a result for the machine.
 inline constexpr std::string_view kCallStep = "call";
 
-// `list` is for a whole target: its call names no machine, and its results may be about machines
-// that the launcher does not know.
+// The verb of a call. `list` is for a whole target: its call names no machine, and its results may
+// be about machines that the launcher does not know.
 enum class ProviderVerb { create, remove, list };
 
 struct ProviderEvent {
   enum class Kind {
     step,     // `step` begins
-    running,  // the machine runs; `about` is what the provider found out about it
+    running,  // the machine runs; `about` has the provider's facts about it
     pending,  // accepted, to be made later; `why` says why not now
     absent,   // the machine does not exist (any more)
     warning,
     error,   // the call failed for this machine, and continues for the others
-    notice,  // the machine will be taken away after `left`; `why` says by whom or why
+    notice,  // the machine will be taken away after `left`; `why` has the cause
   };
   Kind kind = Kind::step;
   std::string machine = {};
@@ -47,10 +47,11 @@ struct ProviderEvent {
   Why why = {};                               // for an error, a warning, a notice or `pending`
   std::map<std::string, std::string> about = {};
   Duration left = {};  // for a notice
-  // Only for a running machine:
+  // For a running machine only:
   bool is_held = false;               // the provider keeps something up for it (`hold`)
-  std::optional<Duration> ends = {};  // in how long the machine ends by itself
-  Duration lifetime{0};  // its lifetime, if it ends by itself; zero: the provider does not say
+  std::optional<Duration> ends = {};  // the time until the machine ends by itself
+  // the whole lifetime, if the machine ends by itself; zero: the provider does not tell
+  Duration lifetime{0};
 };
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// Facts of which their tables do not say everything, mostly because earlier versions wrote them
-// otherwise. All others are written and read by their tables alone.
+// Codecs of facts whose tables do not describe everything, mostly because earlier versions wrote
+// them otherwise. All others are written and read by their tables alone.
 
 #include "common/wire/fields.h"
 #include "launcher/state/facts/fact.h"

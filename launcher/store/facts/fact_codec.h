@@ -10,7 +10,7 @@
 
 namespace lockstep::launcher {
 
-// Increased when an older program could no longer interpret a row.
+// The format of a row, increased when an older program could no longer interpret it.
 inline constexpr int kFactFormat = 1;
 
 std::string encode_fact(const Fact& fact);

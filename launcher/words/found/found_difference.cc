@@ -1,4 +1,4 @@
-// What readers of earlier findings must be told about the new ones.
+// The difference between earlier findings and new ones, for readers of the earlier ones.
 
 #include <algorithm>
 

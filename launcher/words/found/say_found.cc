@@ -129,7 +129,7 @@ std::string Finding::who() const {
   return ranks + " on " + names;
 }
 
-// ", which computes in eval.py:88"; if the ranks do different things, that of the first one.
+// ", which computes in eval.py:88"; if the ranks do different things, the first one's activity.
 std::string Finding::which() const {
   if (found_.ranks.empty() || first().doing.empty()) return "";
   const bool alike =
@@ -181,7 +181,7 @@ Said Finding::not_started() const {
                             node(), shown(first().on), stacks())};
 }
 
-// If the fact is known, adds how often the first rank and those ahead have launched the collective.
+// The text of a wait. Adds how often the first rank and those ahead have launched the collective.
 Said Finding::waits() const {
   std::string what =
       found_.waiting.empty()
@@ -196,7 +196,7 @@ Said Finding::waits() const {
                             look_at_writer())};
 }
 
-// For a rank that reads and gets no data.
+// The advice for a rank that reads and gets no data.
 std::string Finding::look_at_writer() const {
   if (first().doing != "reads" || first().on.empty()) return "";
   const std::string on = shown(first().on);
@@ -249,7 +249,7 @@ Said Finding::cycle() const {
   return {what, fix + look + how_it_ends()};
 }
 
-// Only a hang ends a job. If it already ends this one, no remedy is needed.
+// The sentence's end. Only a hang ends a job; if it already ends this one, no remedy is needed.
 std::string Finding::how_it_ends() const {
   const bool may_end = found_.verdict == FoundVerdict::hangs && !about_.ends_on_hang;
   return may_end ? "; --on-hang fail (lockstep.on_hang in a job file) ends such a job" : "";

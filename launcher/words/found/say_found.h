@@ -1,7 +1,8 @@
 #pragma once
-// What a gang found out about its ranks, in English. A finding is told when it appears and when it
-// is over; both name ranks, nodes and commands. Paths, stacks and addresses come only from texts of
-// the finding, which whoever may not read the job does not get (launcher/api/queries/viewer.h).
+// Findings about the ranks of a gang in English. A finding is reported when it appears and when it
+// is over; both texts name ranks, nodes and commands. Paths, stacks and addresses come only from
+// texts of the finding, which readers who may not read the job do not get
+// (launcher/api/queries/viewer.h).
 
 #include "common/domain/ranks/found.h"
 #include "launcher/words/said.h"
@@ -12,11 +13,11 @@ namespace lockstep::words {
 // with "hang: ".
 Said say(const Found& found, const About& about);
 
-// Where the stacks of a hang are: "the stacks of all ranks are kept: `lockstep job files train` …";
+// The place of a hang's stacks: "the stacks of all ranks are kept: `lockstep job files train` …";
 // "": none are kept.
 std::string say_kept_stacks(const About& about);
 
-// That it does not hold any more: "rank 3 on n3 runs again".
+// The text for a finding that does not hold any more: "rank 3 on n3 runs again".
 std::string say_over(const Found& found, const About& about);
 
 // Why the attempt was ended for it (lockstep.on_hang): the finding without its remedy.
@@ -25,10 +26,11 @@ std::string say_cause(const Found& found, const About& about);
 // Whether both are about the same: kind, verdict and ranks, whatever their numbers are.
 bool is_same(const Found& a, const Found& b);
 
-// What a reader of `before` must be told of `now`.
+// The news in `now` for a reader of `before`.
 struct FoundDifference {
   FoundList fresh;  // holds now, and did not with this verdict
-  // Nothing of this kind about any of its ranks holds any more; of a wait, no other one either.
+  // The findings that ended: nothing of this kind about any of its ranks holds any more; for a
+  // wait, no other wait either.
   FoundList over;
 };
 FoundDifference difference_of(const FoundList& before, const FoundList& now);

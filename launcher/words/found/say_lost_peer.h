@@ -1,6 +1,6 @@
 #pragma once
-// A failure that follows from another rank's end: "Connection closed by peer [10.93.0.4]", in
-// English. It is no cause of its own, so it is told after the failure.
+// A failure that follows from another rank's end, in English: "Connection closed by peer
+// [10.93.0.4]". It is not a cause of its own, so it is told after the failure.
 
 #include "common/domain/ranks/exit_report.h"
 #include "launcher/words/said.h"

@@ -11,13 +11,13 @@ namespace lockstep::words {
 
 // "n1 (10.0.0.4, eth1) cannot reach n2 (10.0.0.5) port 41999: timed out".
 Said say(const PathFailure& failure, const About& about);
-// The same of nodes with these names, and with the failure's own texts as they are.
+// The same text for nodes with these names, and with the failure's own texts as they are.
 Said path_said(const PathFailure& failure, std::string_view from_name, std::string_view to_name);
 
-// Of a probe, the failures for which the gang did not start.
+// The failures of a probe for which the gang did not start.
 std::vector<PathFailure> broken_paths(const ProbeResult& probe);
 
-// Of all failures, the first in full and how many there are more. There is at least one.
+// The first failure in full, and the number of further ones. There is at least one.
 Said say_all(const std::vector<PathFailure>& failures, const About& about);
 
 }  // namespace lockstep::words

@@ -224,7 +224,7 @@ std::string say(const DependencyFailed& reason) {
                      job_text(reason.job), to_string(reason.status));
 }
 
-// For a completed job, only the losses are reported.
+// The text of an end; for a completed job, only the losses.
 std::string say(const EndedWith& reason) {
   std::string text = reason.end.is<AllRanksCompleted>() ? "" : text_of(reason.end);
   for (const Why& more : reason.more) {

@@ -1,5 +1,5 @@
 #pragma once
-// What events of jobs and of nodes say.
+// The texts of events of jobs and of nodes.
 
 #include <string>
 

@@ -32,7 +32,7 @@ std::string say(const NoRunHadThisContent& reason);
 std::string say(const CompletedTooLate& reason);
 std::string say(const RunsAgain& reason);
 
-// With its indentation, for those who may read the job.
+// The line with its indentation, for those who may read the job.
 std::string text_of(const ExplainLine& line);
 
 }  // namespace lockstep::words

@@ -1,5 +1,5 @@
 #pragma once
-// Who canceled a job, and why an ended job is deleted.
+// The texts of orders: who canceled a job, and why an ended job is deleted.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a pipeline waits for, and why a step of it waits or was not run.
+// The texts of pipelines: what a pipeline waits for, and why a step waits or was not run.
 
 #include <string>
 

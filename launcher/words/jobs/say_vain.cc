@@ -16,9 +16,9 @@ namespace {
 
 // The names of a resource where a job requests it.
 struct AmountNames {
-  std::string_view flag;     // option of `lockstep run`
+  std::string_view flag;     // the option of `lockstep run`
   std::string_view section;  // section of a job file
-  std::string_view key;      // key in the section
+  std::string_view key;      // the key in the section
 };
 
 AmountNames names_of(AskedAmount amount) {
@@ -68,7 +68,8 @@ std::string remedy(const ShortOf& short_of, const std::string& or_more, std::str
   return text;
 }
 
-// More nodes on the local machine would not be larger than those that it has, and have no labels.
+// The remedy. More nodes on the local machine would not be larger than those that it has, and have
+// no labels.
 std::string remedy(const NodesNeverFit& reason) {
   const bool is_ours = reason.is_local;
   const std::string more =

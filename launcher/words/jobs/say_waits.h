@@ -27,7 +27,7 @@ std::string say(const WaitsForVerdict& reason);
 std::string say(const WaitsForLogs& reason);
 std::string say(const OutputsAreMerged& reason);
 
-// Whether the sentence has all of what the node says of its part.
+// Whether the sentence has all of the node's progress of its part.
 bool shows_progress(const Why& why, const std::string& node, const std::string& said);
 
 }  // namespace lockstep::words

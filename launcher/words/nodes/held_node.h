@@ -12,8 +12,8 @@ namespace lockstep::words {
 // "is held as a whole by job 'first'".
 std::string held_as_a_whole(const JobId& holder);
 
-// What the reader of such a reason can do: wait, cancel the first holder that the reason names, or
-// let jobs share nodes. "" if no node is held as a whole.
+// The advice for such a reason: wait, cancel the first holder that the reason names, or let jobs
+// share nodes. "" if no node is held as a whole.
 std::string help_where_held(const Why& why);
 
 }  // namespace lockstep::words

@@ -14,7 +14,7 @@ namespace lockstep::words {
 
 namespace {
 
-// For a job that requests some resources of a node but not this one.
+// The words for a job that requests some resources of a node but not this one.
 constexpr std::string_view kAllOfIt = "all (the job gives no amount)";
 
 std::string requested(std::string_view allowed, std::string_view wanted, std::string_view flag) {

@@ -36,7 +36,7 @@ std::string say(const NodeHasFewerFree& reason);
 std::string say(const NodeHasLessMemoryFree& reason);
 std::string say(const NodeHasTooLittleFree& reason);
 
-// Why there is no engine, and what to do.
+// The reason for a missing engine, and what to do.
 inline constexpr std::string_view kNoEngine =
     "the agent finds neither docker nor podman on its PATH, or not the engine that its "
     "LOCKSTEP_CONTAINER_ENGINE names; install one (apt-get install podman), and restart "

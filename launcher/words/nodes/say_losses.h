@@ -1,5 +1,5 @@
 #pragma once
-// Why nodes are lost, and why what they say is refused.
+// The texts why nodes are lost, and why their reports are refused.
 
 #include <string>
 

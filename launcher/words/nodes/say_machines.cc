@@ -95,8 +95,7 @@ std::string say(const MachinesLackAccount& reason) {
   return fmt::format("its machines cannot run jobs as {}: {}", reason.account, text_of(reason.why));
 }
 
-// ---- why jobs wait for machines, or would wait in vain
-// -------------------------------------------
+// ---- why jobs wait for machines, or would wait in vain -----------------------------------------
 
 std::string say(const NeedsMoreHosts& reason) {
   return fmt::format(

@@ -1,5 +1,5 @@
 #pragma once
-// Why a node takes no work at all, and what is wrong with what it offers: "is LOST (…)". The
+// The texts why a node takes no work at all, and about faults of its offer: "is LOST (…)". The
 // sentence follows the node's name.
 
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What happened to compute targets, and why compute instances are on or off.
+// The texts of events of compute targets, and why compute instances are on or off.
 
 #include <string>
 

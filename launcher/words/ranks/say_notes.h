@@ -1,5 +1,5 @@
 #pragma once
-// What a node cannot do for a job, and what the ranks there ran into.
+// The texts of a node's notes: what it cannot do for a job, and which limits the ranks reached.
 
 #include <string>
 

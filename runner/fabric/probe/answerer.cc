@@ -15,7 +15,7 @@ constexpr std::uint64_t kListenerId = 1;    // the listeners have this id and th
 constexpr std::uint64_t kFirstGuest = 100;  // the first id of connections
 // The first port that Open MPI tries: btl_tcp_port_min_v4.
 constexpr std::uint16_t kOpenMpisFirstPort = 1'024;
-// How many ports are tried, like Open MPI does: some are in use or in TIME_WAIT
+// the number of ports that are tried, as in Open MPI: some are in use or in TIME_WAIT
 constexpr int kOpenMpisTries = 2'048;
 constexpr std::size_t kPieceBytes = 64u << 10;
 
@@ -70,7 +70,7 @@ SocketSet::Ready Answerer::ready() {
   };
 }
 
-// At most kMostIncoming at once; the others wait in the kernel's queue.
+// Accepts connections, at most kMostIncoming at once; the others wait in the kernel's queue.
 void Answerer::accept_all(int listener) {
   while (incoming_.size() < kMostIncoming) {
     io::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

@@ -17,7 +17,7 @@ namespace lockstep::runner {
 
 // The ports where ranks of this node will listen.
 struct RankPortPlan {
-  std::vector<std::uint16_t> leased = {};  // io::PortLease of this runner
+  std::vector<std::uint16_t> leased = {};  // the ports that this runner leased (io::PortLease)
   bool as_open_mpi = false;                // the first free one from 1024 on, as Open MPI takes it
 };
 

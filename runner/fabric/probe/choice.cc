@@ -37,7 +37,7 @@ struct Leg {
 
 // The results for all addresses of a peer.
 struct Legs {
-  std::vector<Leg> at;  // one for each candidate
+  std::vector<Leg> at;  // one leg per candidate
   bool tested = false;  // false: only the ports of its ranks were dialled
 };
 
@@ -51,7 +51,7 @@ T median_of(std::vector<T> values, T none) {
 
 // The quality of a choice of one candidate for each node.
 struct Merit {
-  int broken = 0, unknown = 0, indirect = 0;  // numbers of pairs
+  int broken = 0, unknown = 0, indirect = 0;  // the numbers of pairs
   std::int64_t speed_mbps = 0;                // medians over the pairs; 0: not measured
   Duration round_trip{0};
 
@@ -68,7 +68,7 @@ struct Merit {
 // failure, because a failure can be explained.
 constexpr int kWorthDirect = 4, kWorthIndirect = 1, kWorthBroken = -8, kWorthUnknown = -9;
 
-// For each node rank the index of the candidate that the node uses; -1: none.
+// The index of the candidate that each node uses, by node rank; -1: none.
 using Candidates = std::vector<int>;
 
 class Chooser {
@@ -130,7 +130,7 @@ class Chooser {
     }
   }
 
-  // Null: this path was not part of the plan.
+  // The leg of a path; null: it was not part of the plan.
   const Leg* leg(int from, int to, int candidate) const {
     const auto found = legs_of(from).find(to);
     if (found == legs_of(from).end() || candidate < 0) return nullptr;
@@ -217,8 +217,8 @@ class Chooser {
     return merit;
   }
 
-  // The first candidate is the address in the launcher's table. It stays unless another one is
-  // clearly better.
+  // Chooses the network. The first candidate is the address in the launcher's table. It stays
+  // unless another one is clearly better.
   Candidates best_network() const {
     int seed = 0;
     while (seed < count() && (candidates(seed).empty() || neighbours(seed).empty())) ++seed;
@@ -235,8 +235,8 @@ class Chooser {
     return best;
   }
 
-  // A name is not resolved, and so not probed. If no other address of the node works, the name is
-  // kept.
+  // Whether a node keeps its name. A name is not resolved, and so not probed. If no other address
+  // of the node works, the name is kept.
   bool keeps_name(int node, const Candidates& used) const {
     if (is_ipv4(at(node).address)) return false;
     for (const int other : neighbours(node)) {
@@ -304,9 +304,9 @@ class Chooser {
                        [source](const Leg& each) { return each.leaves_from(source); });
   }
 
-  // An address that other machines have as well, such as that of a bridge for containers, does not
-  // count as a failure. Nor does one whose route uses an interface that reaches the node at another
-  // address.
+  // Notes failures of addresses that are not used. An address that other machines have as well,
+  // such as a container bridge's, does not count, nor one whose route uses an interface that
+  // reaches the node at another address.
   void note_others(const Candidates& used, std::vector<PathFailure>& failures) const {
     for (int from = 0; from < count(); ++from)
       for (const auto& [to, legs] : legs_of(from))

@@ -14,16 +14,16 @@ namespace lockstep::runner {
 struct ProbedNode {
   std::string host;                       // GangMember::host_id
   std::string address;                    // GangMember::address: kept where nothing better is known
-  std::optional<ProbeOffer> offer;        // absent: it did not take part
-  std::optional<ProbeFindings> findings;  // absent: it did not answer in time
+  std::optional<ProbeOffer> offer;        // absent: the node did not take part
+  std::optional<ProbeFindings> findings;  // absent: the node did not answer in time
 };
 
 // Another network replaces the known one only if it is this many times faster, because two
 // measurements of one network differ as well.
 inline constexpr std::int64_t kClearlyFaster = 2;
 
-// The result's failures begin with those of the chosen network. If there are any, `failed_on` is
-// the node that most of them have in common.
+// Chooses the network of the gang. The result's failures begin with the chosen network's. If there
+// are any, `failed_on` is the node that most of them have in common.
 ProbeOutcome choose(const std::vector<ProbedNode>& nodes);
 
 }  // namespace lockstep::runner

@@ -14,29 +14,30 @@
 namespace lockstep::runner {
 
 inline constexpr Duration kOffersWithin = seconds(3);
-inline constexpr Duration kFindingsWithin = seconds(8);  // more than kPathsWithin
+// the time for findings, longer than kPathsWithin
+inline constexpr Duration kFindingsWithin = seconds(8);
 
 class Coordinator {
  public:
   struct Step {
     bool has_offers = false;                       // call begin()
     std::vector<std::pair<int, ProbePlan>> plans;  // by node rank; without a key
-    std::optional<ProbeOutcome> outcome;           // the end
+    std::optional<ProbeOutcome> outcome;           // set at the end
   };
 
   Coordinator(std::vector<ProbedNode> nodes, std::uint64_t seed, Instant now);
 
-  // Another node's offer, or the same again, changes nothing.
+  // Takes an offer. An offer of another node, or a repeated one, changes nothing.
   Step take(Instant now, const ProbeOffer& offer);
   Step take(Instant now, const ProbeFindings& findings);
   Step expire(Instant now);
-  // Call it after has_offers. `known`: the result of an earlier probe of these nodes; then no node
-  // dials.
+  // Begins the probe; called after has_offers. `known`: the result of an earlier probe of these
+  // nodes; then no node dials.
   Step begin(Instant now, std::optional<ProbeOutcome> known);
 
   Instant next_deadline() const;
   const std::vector<ProbedNode>& nodes() const { return nodes_; }
-  // All nodes took part to the end: what they found may be kept for the next gang.
+  // Whether all nodes took part to the end: the result may then be kept for the next gang.
   bool is_complete() const;
 
  private:

@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, 2014): gives the same numbers on every machine.
+// Makes random numbers by SplitMix64 (Steele, Lea and Flood, 2014), the same on every machine.
 class RingDice {
  public:
   explicit RingDice(std::uint64_t seed) : state_(seed) {}

@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 
 inline constexpr int kRandomRings = 2;
-inline constexpr std::size_t kMostRingPeers = 16;  // of one node, if many nodes share a host
+inline constexpr std::size_t kMostRingPeers = 16;  // for one node, if many nodes share a host
 
 struct PlannedPeer {
   int node = 0;
@@ -24,9 +24,9 @@ struct PlannedPeer {
 // By node rank: the peers that it dials, sorted by rank.
 using PairPlan = std::vector<std::vector<PlannedPeer>>;
 
-// `hosts`: GangMember::host_id by node rank. `absent`: nodes that take no part. `seed`: of the
-// attempt, so that each attempt has other random pairs. `all_dial_first`: every node also dials the
-// rank ports of node rank 0 (MASTER_PORT).
+// The request for a plan. `hosts`: GangMember::host_id by node rank. `absent`: nodes that take no
+// part. `seed`: of the attempt, so that each attempt has other random pairs. `all_dial_first`:
+// every node also dials the rank ports of node rank 0 (MASTER_PORT).
 struct PairRequest {
   std::vector<std::string> hosts;
   std::vector<bool> absent = {};

@@ -1,6 +1,6 @@
 #pragma once
-// One connection of the dialling side: its socket, and the test that says what goes over it. Times
-// are taken where bytes come in, because round trips are measured.
+// A connection of the dialling side: its socket, and the test that decides what is sent on it.
+// Times are taken where bytes come in, because round trips are measured.
 
 #include <string>
 
@@ -16,13 +16,13 @@ class ProbeLine {
   ProbeLine(SocketSet& sockets, io::Clock& clock, std::uint64_t id, const sockaddr_in& to,
             PathTest test);
 
-  void look(std::uint32_t events);  // events of its socket
+  void look(std::uint32_t events);  // handles events of the socket
   void expire(Instant now);
   bool is_over() const { return test_.is_over(); }  // the socket is closed then
   const PathTest& test() const { return test_; }
   const std::string& source() const { return source_; }  // our address; "": it has none
   int overhead() const { return overhead_; }             // once it is over: see overhead_of()
-  // Nothing was dialled, because no descriptor is left.
+  // Whether nothing was dialled, because no descriptor is left.
   bool is_without_socket() const { return is_without_socket_; }
 
  private:

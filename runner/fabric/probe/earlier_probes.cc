@@ -45,7 +45,8 @@ bool renumber(ProbeResult& result, Number number) {
   return all;
 }
 
-// An entry holds the time when it was made, in nanoseconds since boot, a newline, and the message.
+// The message of an entry that is still valid. An entry has the time when it was made, in
+// nanoseconds since boot, a newline, and the message.
 std::optional<std::string_view> still_valid(std::string_view entry) {
   const std::size_t line = entry.find('\n');
   if (line == std::string_view::npos) return std::nullopt;

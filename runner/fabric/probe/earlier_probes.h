@@ -16,15 +16,17 @@ namespace lockstep::runner {
 inline constexpr Duration kProbeCachedFor = std::chrono::hours(1);
 inline constexpr std::size_t kMostCachedProbes = 64;
 
-// Equal for gangs of the same nodes in any order, except for the first node, to whose port all
-// others connect. `kind`: the distribution of the job, on which the dialled ports depend.
+// The key of a probe, equal for gangs of the same nodes in any order, except for the first node, to
+// whose port all others connect. `kind`: the distribution of the job, on which the dialled ports
+// depend.
 struct ProbeCacheKey {
   std::string name;
   std::vector<int> order;  // node ranks, as the entry counts them
 };
 ProbeCacheKey probe_cache_key(std::string_view kind, const std::vector<ProbedNode>& nodes);
 
-// An entry for these nodes from an outcome, and back. nullopt: it is of other addresses.
+// Turns an outcome into an entry for these nodes, and back. nullopt: the entry is for other
+// addresses.
 ProbeOutcome in_cache_order(const ProbeCacheKey& key, ProbeOutcome outcome);
 std::optional<ProbeOutcome> from_cache_order(const ProbeCacheKey& key, ProbeOutcome entry,
                                              const std::vector<ProbedNode>& nodes);

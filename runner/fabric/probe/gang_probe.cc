@@ -23,7 +23,7 @@ std::string fresh_key() {
   return key.substr(0, kProbeKeyBytes);
 }
 
-// The seed is the same on all nodes and differs between attempts.
+// The seed for random pairs, the same on all nodes and different between attempts.
 std::uint64_t seed_of(const AttemptId& attempt) {
   const Digest digest = sha256(to_string(attempt));
   std::uint64_t seed = 0;
@@ -62,7 +62,7 @@ void GangProbe::begin() {
   for (auto& [from, message] : std::exchange(early_, {})) receive(from, std::move(message));
 }
 
-// A node that cannot listen sends an offer without addresses, and takes no part.
+// Sends the offer. A node that cannot listen sends one without addresses, and takes no part.
 void GangProbe::offer() {
   addresses_ = local_addresses();
   ProbeOffer offer;

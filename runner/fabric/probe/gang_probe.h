@@ -1,8 +1,8 @@
 #pragma once
 // One node's part in the probe of its gang's network, from the moment when all runners are
 // connected until the outcome: it offers its addresses, answers the others and dials them. Node
-// rank 0's also moderates, and keeps what was found for the next gang of the same nodes. Messages
-// go through the gang's tree, which the runner owns.
+// rank 0 also moderates, and keeps the result for the next gang of the same nodes. Messages go
+// through the gang's tree, which the runner owns.
 
 #include <functional>
 #include <memory>
@@ -35,9 +35,10 @@ struct GangProbeFacts {
 class GangProbe {
  public:
   struct Events {
-    std::function<void(int node_rank, GangMessage)> send;  // also to ourselves, not within the call
-    std::function<void(GangMessage)> broadcast;            // sends to all other nodes
-    // Once. All sockets are closed by then. It must not destroy the probe.
+    // sends a message, also to ourselves, not within the call
+    std::function<void(int node_rank, GangMessage)> send;
+    std::function<void(GangMessage)> broadcast;  // sends to all other nodes
+    // Called once, when all sockets are closed. It must not destroy the probe.
     std::function<void(ProbeOutcome)> done;
   };
 

@@ -38,7 +38,8 @@ int mtu_of(int socket, const char* interface) {
   return ::ioctl(socket, SIOCGIFMTU, &request) == 0 ? request.ifr_mtu : kUsualMtu;
 }
 
-// An alias ("eth0:1") has no folder in /sys, so its interface's is used.
+// Whether an interface is virtual. An alias ("eth0:1") has no folder in /sys, so its interface's is
+// used.
 bool is_virtual_device(const std::string& interface) {
   return io::exists(kVirtualDevices + interface.substr(0, interface.find(':')));
 }

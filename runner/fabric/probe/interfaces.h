@@ -9,7 +9,7 @@
 
 namespace lockstep::runner {
 
-// Without those that the kernel does not tell; empty where it tells none.
+// The addresses of this machine that the kernel tells; empty where it tells none.
 std::vector<LocalAddress> local_addresses();
 
 // The table of IPv4 routes as text, for fingerprint_of(); "" where it cannot be read.

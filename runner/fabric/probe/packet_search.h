@@ -19,7 +19,7 @@ class PacketSearch {
   void heard(int size);  // an answer to one of them
   void end_round();
   bool is_over() const { return round_.empty(); }
-  // 0: none passes.
+  // The largest packet that passes; 0: none does.
   int largest() const { return heard_any() ? passes_ : 0; }
   bool passes_full() const { return passes_ >= full_; }
 

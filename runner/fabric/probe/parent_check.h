@@ -39,7 +39,7 @@ class ParentCheck {
   Found found_;
   io::Clock& clock_;
   Instant next_;
-  io::Fd fd_;  // while it dials
+  io::Fd fd_;  // open while it dials
   std::optional<PathFailure> told_;
   SocketSet sockets_;
 };

@@ -7,7 +7,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Random bytes, so that no device on the way can compress them.
+// Random bytes for packets, so that no device on the way can compress them.
 const std::string& filling() {
   static const std::string kBytes = [] {
     std::string bytes(64u << 10, '\0');
@@ -52,7 +52,8 @@ void PathTest::failed(int error) {
   if (!is_over()) end(path_state_of(error));
 }
 
-// A peer that closes before it has proved who it is does not count as the node.
+// Handles a closed connection. A peer that closes before it has proved who it is does not count as
+// the node.
 void PathTest::closed() {
   if (is_over()) return;
   end(step_ <= Step::greeting ? PathState::other_host : PathState::timed_out);

@@ -16,11 +16,12 @@
 
 namespace lockstep::runner {
 
-// The kernel sends SYN again after 1 s and 3 s, and says after about 3 s that no neighbour answers.
+// The time for dialling: the kernel sends SYN again after 1 s and 3 s, and reports after about 3 s
+// that no neighbour answers.
 inline constexpr Duration kDialWithin = milliseconds(3'500);
-inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // each small message
-// Several times the kernel's pause before it sends a lost segment again, in addition to the round
-// trips for the bytes.
+inline constexpr Duration kAnswerWithin = milliseconds(3'000);  // the time for each small message
+// The time for segments: several times the kernel's pause before it sends a lost segment again, in
+// addition to the round trips for the bytes.
 inline constexpr Duration kSegmentsWithin = milliseconds(1'200);
 inline constexpr int kTripsOfSegments = 4;
 inline constexpr Duration kBurstWithin = milliseconds(2'000);
@@ -28,7 +29,7 @@ inline constexpr int kRoundTrips = 3;
 inline constexpr std::uint32_t kSegmentsBytes = 16u << 10;  // more than one segment of 9,000 bytes
 inline constexpr std::uint32_t kBurstBytes = 1u << 20;
 
-// What a test sends after the greeting.
+// The bytes that a test sends after the greeting.
 struct PathLoad {
   std::uint32_t segments = kSegmentsBytes;  // bytes
   bool burst = false;
@@ -40,7 +41,7 @@ class PathTest {
   PathTest(std::string key, TalkHello hello, const PathLoad& load, Instant now);
 
   void connected(Instant now);
-  void failed(int error);  // errno of the connection
+  void failed(int error);  // `error`: the errno of the connection
   void closed();           // the other side closed the connection
   void received(Instant now, std::string_view bytes);
   void expire(Instant now);
@@ -49,7 +50,8 @@ class PathTest {
   void sent(std::size_t count);
 
   bool is_over() const { return step_ == Step::over; }
-  // Small messages pass and full segments do not: how large may they be?
+  // Whether small messages pass and full segments do not; the largest packet that passes is then
+  // searched.
   bool lost_large_packets() const { return state_ == PathState::large_packets_lost; }
   Instant deadline() const { return is_over() ? Instant::never() : deadline_; }
   PathState state() const { return state_; }
@@ -71,7 +73,7 @@ class PathTest {
   PathState state_ = PathState::timed_out;
   Instant deadline_, since_;
   std::string in_, out_;
-  std::uint32_t unsent_ = 0;  // bytes of data
+  std::uint32_t unsent_ = 0;  // the unsent bytes of data
   TalkOrder awaited_;
   int pings_ = 0;
   Duration round_trip_{0};
@@ -104,7 +106,7 @@ class PathAnswer {
   TalkHello hello_;
   std::string answer_, in_, out_;
   TalkOrder order_;
-  std::uint32_t missing_ = 0;  // bytes of data
+  std::uint32_t missing_ = 0;  // the missing bytes of data
   std::uint64_t taken_ = 0;
 };
 inline constexpr std::uint64_t kMostDataOfPath = 4u << 20;

@@ -19,7 +19,8 @@
 
 namespace lockstep::runner {
 
-// nullopt: the text is not an IPv4 address. Nothing is resolved.
+// The socket address of an IPv4 text; nullopt: the text is another address or a name. Nothing is
+// resolved.
 std::optional<sockaddr_in> ipv4(const std::string& address, std::uint16_t port);
 
 // Listens on all addresses. `port` 0: one that the kernel chooses. `beside`: this runner has bound
@@ -30,20 +31,22 @@ std::uint16_t port_of_socket(int fd);            // 0: unknown
 std::string address_of_socket(int fd);           // ours; "": it has none
 io::Fd dial(const sockaddr_in& to, int* error);  // *error: 0, EINPROGRESS or what failed
 void send_segments_at_once(int fd);              // TCP_NODELAY
-// How many bytes a packet of this connection has beside its data: the heads of IPv4 and TCP.
+// The number of bytes that a packet of this connection has beside its data: the heads of IPv4 and
+// TCP.
 int overhead_of(int fd);
 std::string fresh_nonce();  // kTalkNonceBytes from the kernel
 
 class SocketSet {
  public:
-  // `ready`: for each socket on which something happened; the events are those of epoll.
+  // Called for each socket on which something happened; the events are epoll's.
   using Ready = std::function<void(std::uint64_t id, std::uint32_t events)>;
   SocketSet(io::EventLoop& loop, Ready ready);
   ~SocketSet();
   SocketSet(const SocketSet&) = delete;
   SocketSet& operator=(const SocketSet&) = delete;
 
-  // Again for the same descriptor: other events. A closed descriptor is forgotten by itself.
+  // Watches a descriptor. A second call for a descriptor replaces its events. A descriptor that is
+  // closed needs no unwatch().
   void watch(int fd, std::uint64_t id, std::uint32_t events);
 
  private:

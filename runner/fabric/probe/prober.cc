@@ -31,7 +31,7 @@ struct Prober::Path {
   Instant round_until = Instant::never();
 };
 
-// A connection of a path: that of its test, or one of its search for a packet size.
+// A connection of a path: for its test, or for one step of its search for a packet size.
 struct Prober::Dialled {
   Path& path;
   const int size;  // packet size that is tried; 0: the connection is the test's
@@ -167,8 +167,8 @@ void Prober::end_round(Path& path) {
   known(path);
 }
 
-// A full packet passes after all, so the peer may only have been busy. If the second test fails,
-// too, many packets at once do not pass, and no size is reported.
+// Tests a path again: a full packet passes after all, so the peer may only have been busy. If the
+// second test fails, too, many packets at once do not pass, and no size is reported.
 void Prober::test_again(Path& path) {
   path.is_again = true;
   const ProbeLine& line = open(path, 0, {kSegmentsBytes, false, kRoundTrips});
@@ -188,7 +188,7 @@ Instant Prober::next_deadline() const {
   return next;
 }
 
-// Handling an expired one may open further connections, which need no check now.
+// Ends expired connections. Handling one may open further connections, which need no check now.
 void Prober::expire(Instant now) {
   if (!done_) return;
   const std::size_t count = dialled_.size();
@@ -201,7 +201,8 @@ void Prober::expire(Instant now) {
   finish_if_known();
 }
 
-// A peer is not dialled, and does not count, if all its addresses are those of this node.
+// Whether this node has all addresses of a peer itself: such a peer is not dialled, and does not
+// count.
 bool Prober::are_all_reached_from(int source) const {
   enum class At { nothing, open, closed };
   std::vector<std::array<At, kMaxProbeCandidates>> met(static_cast<std::size_t>(peers_));

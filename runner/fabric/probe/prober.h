@@ -1,6 +1,6 @@
 #pragma once
-// Dials the peers of a node's plan, at all their addresses at once, and tells what it met. Which of
-// our interfaces leads to an address is the kernel's choice, as it will be for ranks: libraries
+// Dials the peers of a node's plan, at all their addresses at once, and reports the results. Which
+// of our interfaces leads to an address is the kernel's choice, as it will be for ranks: libraries
 // bind to no device, so an interface that the routes do not lead through would be of no use to
 // them.
 //

@@ -20,7 +20,7 @@ std::uint32_t get(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-// HMAC (RFC 2104), for keys of at most one block.
+// Computes an HMAC (RFC 2104), for keys of at most one block.
 std::string keyed_digest(std::string_view key, std::string_view text) {
   constexpr std::size_t kBlock = 64;
   std::string inner(kBlock, '\x36'), outer(kBlock, '\x5c');

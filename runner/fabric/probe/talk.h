@@ -1,13 +1,13 @@
 #pragma once
-// What two nodes say on the connections of a probe, as bytes. Whoever answers proves with the
-// attempt's probe key that it is the node that was meant: the address may be another machine's, or
-// one's own. Numbers are little-endian. No input or output here.
+// The bytes that two nodes exchange on the connections of a probe. The answering side proves with
+// the attempt's probe key that it is the node that was meant: the address may be another machine's,
+// or the dialling node's own. Numbers are little-endian. No input or output here.
 //
 //   dialling node                               answering node
 //   hello: magic, from, to, greets_only, nonce  -->
 //                                         <--   answer: nonce, HMAC of both nonces
 //   proof: HMAC of both nonces            -->   (a greeting alone ends here, without a proof)
-//   order: ping, number                   -->   the same back
+//   order: ping, number                   -->   the same frame back
 //   order: data, count; so many bytes     -->   the same order back, once all have come
 
 #include <cstdint>

@@ -93,8 +93,8 @@ std::vector<PortTraffic> read_port_traffic(const std::string& sys) {
   return all;
 }
 
-// A device may have been reset, or a 32-bit counter may be full: a lower value counts as no
-// traffic.
+// The traffic between two readings. A device may have been reset, or a 32-bit counter may be full:
+// a lower value counts as no traffic.
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now) {
   TrafficSince since;

@@ -16,14 +16,14 @@ struct PortTraffic {
   std::string device;  // mlx5_0
   int port = 1;
   std::string state;  // "ACTIVE"
-  // In both directions, only of RDMA. For devices that count only packets: their number times
+  // Bytes of RDMA in both directions. For devices that count only packets: their number times
   // kBytesOfPacket. nullopt: the port has no counter that we know.
   std::optional<std::uint64_t> bytes;
   friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
 };
 inline constexpr std::uint64_t kBytesOfPacket = 512;
 
-// By device and port, at most kMaxRdmaPorts. `sys`: /sys, or a fake of it.
+// Reads the traffic by device and port, at most kMaxRdmaPorts. `sys`: /sys, or a fake of it.
 std::vector<PortTraffic> read_port_traffic(const std::string& sys = "/sys");
 
 struct TrafficSince {
@@ -33,7 +33,7 @@ struct TrafficSince {
 TrafficSince traffic_since(const std::vector<PortTraffic>& before,
                            const std::vector<PortTraffic>& now);
 
-// Puts the states of now into what the agent found earlier.
+// Puts the present states into the fabric that the agent found earlier.
 void refresh_states(const std::vector<PortTraffic>& now, NodeFabric& fabric);
 
 }  // namespace lockstep::runner

@@ -76,7 +76,7 @@ bool is_number(const char* name) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// All processes, not only those of the ranks: the parents show which are the ranks'.
+// All processes of the machine: their parents show which ones are the ranks'.
 std::vector<ProcessUse> processes_in(const std::string& proc) {
   std::vector<ProcessUse> all;
   const OpenFolder folder(::opendir(proc.c_str()));

@@ -19,7 +19,7 @@ class TransportWatch {
  public:
   struct Where {
     std::string log_folder;      // "": there are no logs
-    std::string sys = "/sys";    // or a fake of it
+    std::string sys = "/sys";    // /sys, or a fake of it
     std::string proc = "/proc";  // /proc, or a fake of it
     int most_files = 65'536;     // files of all processes of the ranks that one look reads
   };
@@ -50,7 +50,7 @@ class TransportWatch {
 inline constexpr std::size_t kMaxNcclLogs = 64;  // logs of a node that are read
 // Bytes of each log that are read, from its beginning.
 inline constexpr std::size_t kMaxNcclLogBytes = 256u << 10;
-inline constexpr std::size_t kMaxNcclLogEndBytes = 64u << 10;  // and from its end
+inline constexpr std::size_t kMaxNcclLogEndBytes = 64u << 10;  // bytes that are read from its end
 inline constexpr std::size_t kMaxLookedAtProcesses = 1'024;
 
 }  // namespace lockstep::runner

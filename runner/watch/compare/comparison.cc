@@ -174,7 +174,7 @@ GangNow Comparison::gang_at(Instant now) const {
   return gang;
 }
 
-// Of several explanations for the same ranks, the most specific one.
+// The evidence about the gang; of several explanations for the same ranks, the most specific one.
 EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   auto main = nobody_goes_on(gang, policy_.after);
   if (!main) main = some_wait(gang, policy_.after);
@@ -200,7 +200,7 @@ EvidenceList Comparison::evidence_in(const GangNow& gang, Instant now) {
   return list;
 }
 
-// A cycle of the whole gang is one case, whichever rank is named first.
+// The key of a case. A cycle of the whole gang is one case, whichever rank is named first.
 Comparison::Key Comparison::key_of(const Evidence& evidence) {
   const bool is_of_all = evidence.is_hidden && evidence.look_at.empty();
   return {evidence.found.kind, is_of_all ? std::vector<int>{} : numbers_in(evidence.found)};
@@ -230,15 +230,16 @@ void Comparison::update_cases(EvidenceList evidence, Instant now) {
   cases_ = std::move(cases);
 }
 
-// A finding about ranks is reported when their stacks are known, and a hang after two looks.
+// Whether a finding is due. One about ranks is reported when their stacks are known, and a hang
+// after two looks.
 bool Comparison::is_due(const Case& one, Instant now) const {
   if (one.evidence.is_hidden && one.confirmed < kLooksForHang) return false;
   if (one.said || !one.evidence.needs_stacks) return true;
   return one.named.ns != 0 || now - one.first >= kNameWithin;
 }
 
-// While the verdict stays the same, its time, fact and places stay as they were reported, until
-// they are requested again.
+// The finding of a case. While the verdict stays the same, its time, fact and places stay as they
+// were reported, until they are requested again.
 Found Comparison::say(Case& one, Instant now) const {
   Found found = one.evidence.found;
   if (one.evidence.may_hang && one.confirmed >= kLooksForHang) found.verdict = FoundVerdict::hangs;

@@ -4,9 +4,9 @@
 // samples, it returns a GangLook, which the caller sends.
 //
 // Evidence of a hang (evidence.h) becomes the verdict `hangs` only after two looks, kLooksApart or
-// more apart, have found the same in samples that were taken for them: earlier standings may be
-// old, because a rank that does not change class sends none. A finding about a rank waits for the
-// rank's stack, at most kNameWithin.
+// more apart, have found the same evidence in samples that were taken for them: earlier standings
+// may be old, because a rank that does not change class sends none. A finding about a rank waits
+// for the rank's stack, at most kNameWithin.
 //
 // Time in which this runner did not run is left out: when a machine is paused, all clocks jump.
 
@@ -41,8 +41,10 @@ inline constexpr Duration kLongestPauseOfNames = minutes(10);
 // this many are asked for when a rank has left and the others do not move.
 inline constexpr std::size_t kMostAskedAfterLeft = 64;
 inline constexpr Duration kLongestPauseAfterLeft = minutes(5);
-inline constexpr Duration kCountEvery = seconds(10);  // while ranks wait for their GPUs
-inline constexpr Duration kAwayAfter = seconds(10);   // between two comparisons
+// the interval while ranks wait for their GPUs
+inline constexpr Duration kCountEvery = seconds(10);
+// the time between two comparisons that counts as an absence
+inline constexpr Duration kAwayAfter = seconds(10);
 
 class Comparison {
  public:
@@ -52,19 +54,19 @@ class Comparison {
     shape_.add_address(address, node_rank);
   }
 
-  // Their times are moved to our clock, by `now`.
+  // Takes standings of other nodes. Their times are moved to our clock, by `now`.
   void take(Instant now, const GangStandings& told);
   void take(Instant now, const GangSeen& seen);
   // The counts of collectives that ranks have launched, from NCCL's RAS, which one node asks for
   // the whole job.
   void take_counts(Instant now, const std::map<int, std::vector<CollectiveCount>>& counts);
-  bool wants_counts(Instant now);  // true: ask now
+  bool wants_counts(Instant now);  // true: the counts must be requested now
   // The newest standing of each rank, on our clock; nullopt: none has come.
   const std::vector<std::optional<RankStanding>>& standings() const { return standings_; }
-  // All ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
+  // Tells that all ranks of a node, `count` from `first` on, have exited with 0; its runner leaves.
   void node_done(Instant now, int node_rank, int first, int count);
 
-  // All present findings. To be called every kCompareEvery.
+  // Compares, and returns all present findings; called every kCompareEvery.
   FoundList look(Instant now);
   // The question to all nodes that is due now; nullopt: none. Call it after look().
   std::optional<GangLook> question(Instant now);
@@ -73,12 +75,12 @@ class Comparison {
   // The memory of one piece of evidence while it lasts.
   struct Case {
     Instant first;
-    Evidence evidence;  // the newest
+    Evidence evidence;  // the newest evidence
     std::optional<Found> said;
-    Instant said_named;    // `named` then
-    Instant named;         // when a look for stacks was answered or given up
+    Instant said_named;    // `named` when the case was last reported
+    Instant named;         // the time at which a look for stacks was answered or given up
     int confirmed = 0;     // looks that found the same
-    Instant confirmed_at;  // the last of these
+    Instant confirmed_at;  // the time of the last confirmation
   };
   using Key = std::pair<FoundKind, std::vector<int>>;
   struct Question {
@@ -108,7 +110,7 @@ class Comparison {
   std::vector<std::optional<RankStanding>> standings_;  // by rank, on our clock
   FirstTimes first_;
   PaceComparison paces_;
-  std::set<int> lost_;  // node ranks
+  std::set<int> lost_;  // the node ranks of lost nodes
   std::map<Key, Case> cases_;
   std::optional<Question> question_;
   bool is_unasked_ = false;  // question_ has not been handed out yet
@@ -119,7 +121,7 @@ class Comparison {
   Instant ask_left_at_;
   Duration left_pause_{0};
   std::uint64_t last_id_ = 0;
-  // For half of hang_after, some rank has waited for its GPU, or in an unknown library.
+  // True if for half of hang_after some rank has waited for its GPU, or in an unknown library.
   bool may_use_nccl_ = false;
   Instant counted_;
   Instant looked_;

@@ -64,8 +64,8 @@ bool is_live(const RankNow& one) { return one.role != Role::ended && !one.is_los
 
 // ---- nobody can go on ---------------------------------------------------------------------------
 
-// The live ranks of a gang that cannot go on; nullopt: some rank may go on, or nothing is known of
-// it.
+// The live ranks of a gang that cannot go on; nullopt: some rank may go on, or its state is
+// unknown.
 struct Stuck {
   Ranks live, waiting, locked, stopped, left, failed, lost;
   bool only_peers = true;  // no rank may be waiting for its own GPU
@@ -73,8 +73,8 @@ struct Stuck {
   bool for_ranks = true;   // no rank is known to wait for something other than a rank
 };
 
-// Its stack shows no call of a library in which ranks wait for each other, so its connection may
-// lead to a server on a node of the gang.
+// Whether a rank's stack shows no call of a library in which ranks wait for each other: its
+// connection may lead to a server on a node of the gang.
 bool waits_in_own_code(const RankStanding& standing) {
   return standing.by_stack && standing.within.empty();
 }
@@ -119,7 +119,7 @@ Counts counts_of(const GangNow& gang, const Ranks& live) {
   return counts;
 }
 
-// Of ranks whose counts of one collective differ, the smaller group; if both are equal, the one
+// Of ranks whose counts of one collective differ, the smaller group; if both are equal, the group
 // that lags. A rank that lags and waits for its own GPU may still launch the collective.
 std::optional<Evidence> unequal_counts(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   for (const auto& [which, by_rank] : counts_of(gang, stuck.live)) {
@@ -171,7 +171,7 @@ std::string calls_of(const GangNow& gang, const Ranks& ranks) {
   return cut(fmt::format("{}", fmt::join(calls, " and ")), kMaxFoundTextBytes - 4);
 }
 
-// If every live rank waits for a peer of the gang, some of them must wait in a cycle.
+// The evidence if every live rank waits for a peer of the gang: some of them must wait in a cycle.
 std::optional<Evidence> circle_of_all(const GangNow& gang, const Stuck& stuck, Duration lasting) {
   if (!stuck.only_peers || stuck.live.size() < 2) return std::nullopt;
   Ranks named = stuck.live;
@@ -232,7 +232,7 @@ std::optional<Evidence> nobody_goes_on(const GangNow& gang, Duration after) {
   Ranks all = stuck->live;
   for (const Ranks* const ended : {&stuck->left, &stuck->failed})
     all.insert(all.end(), ended->begin(), ended->end());
-  const Duration lasting = shortest_still(gang, all);  // the time since the last of them moved
+  const Duration lasting = shortest_still(gang, all);  // the time since the last of all ranks moved
   const bool is_long = lasting >= after;
   const bool any_waits = !stuck->waiting.empty();
   if (!stuck->stopped.empty()) {

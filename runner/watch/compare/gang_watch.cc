@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-// Looks that do not belong to a question of the comparison have ids above all of those.
+// The least id of looks without a question of the comparison, above the ids of all questions.
 constexpr std::uint64_t kFirstOwnLook = std::uint64_t{1} << 48;
 
 bool has_children(const Assignment& assignment, int radix) {
@@ -59,8 +59,8 @@ void GangWatch::add_addresses(const std::vector<ChosenPath>& chosen) {
 
 // ---- what comes ---------------------------------------------------------------------------------
 
-// A node reports only ranks of its own subtree. It is enough to check that the rank belongs to the
-// node that it names.
+// Whether a standing is of this subtree. A node reports only ranks of its own subtree. It is enough
+// to check that the rank belongs to the node that it names.
 bool GangWatch::is_of(const RankStanding& standing) const {
   return standing.rank < assignment_.spec.first_rank_on(assignment_.nodes()) &&
          assignment_.spec.node_of_rank(standing.rank) == standing.node_rank;

@@ -1,8 +1,8 @@
 #pragma once
-// One runner's part in the watch over its gang: it tells its parent what changed among the ranks
-// here and below (telling.h), answers looks, and on node rank 0 compares the ranks of all nodes
-// (comparison.h), publishes what it finds at a bounded rate, and says once that the gang hangs. It
-// owns no connection and no thread; its caller carries messages, and brings samples.
+// One runner's part in the watch over its gang: it sends its parent the changes of the ranks here
+// and below (telling.h), answers looks, and on node rank 0 compares the ranks of all nodes
+// (comparison.h), publishes its findings at a bounded rate, and reports once that the gang hangs.
+// It owns no connection and no thread; its caller carries messages, and brings samples.
 
 #include <functional>
 #include <map>
@@ -18,7 +18,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kPublishEvery = seconds(5);  // the shortest interval
+// the shortest interval between two publications
+inline constexpr Duration kPublishEvery = seconds(5);
 
 class GangWatch {
  public:
@@ -29,12 +30,12 @@ class GangWatch {
     std::function<void(const std::vector<int>& ranks)> take_stacks;
     std::function<void()> keep_stacks;  // whole stacks of the ranks here, into the job's logs
     std::function<void()> ask_counts;   // the answer comes with take_counts(); only on node rank 0
-    std::function<void()> published;    // found() has changed
-    // called once; the caller does what lockstep.on_hang says
+    std::function<void()> published;    // called when found() has changed
+    // called once; the caller then acts as lockstep.on_hang asks
     std::function<void(const Found&)> hangs;
   };
 
-  // `radix`: of the gang's tree.
+  // Begins the watch. `radix`: the radix of the gang's tree.
   GangWatch(const Assignment& assignment, const GangTable& gang, Callbacks callbacks,
             int radix = kGangTreeRadix);
 
@@ -76,7 +77,7 @@ class GangWatch {
   const Assignment assignment_;
   const Callbacks callbacks_;
   Telling telling_;
-  std::optional<Comparison> comparison_;  // on node rank 0
+  std::optional<Comparison> comparison_;  // set on node rank 0
   Instant compare_at_ = Instant::never();
   FoundList found_, published_;
   Instant published_at_;

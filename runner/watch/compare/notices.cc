@@ -38,8 +38,8 @@ void add_if_any(EvidenceList& list, FoundKind kind, const GangNow& gang, const N
   list.back().needs_stacks = needs_stacks;
 }
 
-// A rank that tries to connect for this long is reported even if no rank has met another: it may be
-// the cause.
+// Evidence about ranks that have not started. A rank that tries to connect for this long is
+// reported even if no rank has met another: it may be the cause.
 std::optional<Evidence> not_started(const GangNow& gang, const GangShape& shape,
                                     const FirstTimes& first, Instant now) {
   Named named, waiting;
@@ -69,7 +69,7 @@ std::optional<Evidence> not_started(const GangNow& gang, const GangShape& shape,
   return notice;
 }
 
-// The ranks whose version of a library differs from that of most ranks.
+// Adds the ranks whose version of a library differs from most ranks' version.
 void add_versions(EvidenceList& list, const GangNow& gang, std::string Versions::*library,
                   const std::string& name) {
   std::map<std::string, Named> by_version;

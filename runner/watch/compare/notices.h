@@ -11,7 +11,8 @@ namespace lockstep::runner {
 
 inline constexpr Duration kSayNotStartedAfter = seconds(30);
 
-// When ranks were first reported, and when the first of them had connected to the others.
+// The times at which ranks were first reported, and at which the first of them had connected to the
+// others.
 struct FirstTimes {
   std::vector<Instant> heard;  // by rank; never(): not reported yet
   Instant met = Instant::never();

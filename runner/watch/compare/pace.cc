@@ -11,25 +11,26 @@ namespace {
 
 // A minute in which the machine or the runner was stopped is not counted.
 constexpr Duration kLongestWindow = 3 * kWatchEvery;
-constexpr int kLeastSamples = 9;               // samples in a minute
+constexpr int kLeastSamples = 9;               // the least samples in a minute
 constexpr std::int64_t kLeastLines = 6;        // lines in a minute, of the median rank
 constexpr std::int64_t kLeastLinesOfRank = 2;  // lines in a minute, of each rank that is compared
 // A rank with fewer lines than the median by more than this factor prints other things.
 constexpr std::int64_t kMostTimesFewer = 10;
-constexpr std::int64_t kLeastBusyMore = 400;    // milli of the time, above the median
-constexpr std::int64_t kLeastWaiting = 200;     // milli of the time, of the median rank
-constexpr std::int64_t kLeastCpuMore = 250;     // milli of a core, above the median
-constexpr std::int64_t kLeastCpuOther = 100;    // milli of a core, above or below the median
-constexpr std::int64_t kLeastHeld = 100;        // milli of the time that one reason holds a rank up
-constexpr std::int64_t kLeastFaults = 100;      // faults in a minute
-constexpr std::int64_t kLeastRetransmits = 20;  // retransmissions in a minute
+constexpr std::int64_t kLeastBusyMore = 400;  // milli of the time, above the median
+constexpr std::int64_t kLeastWaiting = 200;   // milli of the time, of the median rank
+constexpr std::int64_t kLeastCpuMore = 250;   // milli of a core, above the median
+constexpr std::int64_t kLeastCpuOther = 100;  // milli of a core, above or below the median
+// in thousandths of the time for which one reason holds a rank up
+constexpr std::int64_t kLeastHeld = 100;
+constexpr std::int64_t kLeastFaults = 100;      // the least faults in a minute
+constexpr std::int64_t kLeastRetransmits = 20;  // the least retransmissions in a minute
 constexpr int kMinutesUnexplained = 2;
 
 std::int64_t busy_of(const RankPace& pace) {
   return pace.samples == 0 ? 0 : 1000 * (pace.samples - pace.waiting) / pace.samples;
 }
 
-// True for more than 1.5 times the median.
+// Whether a value is more than 1.5 times the median.
 bool is_beyond(std::int64_t value, std::int64_t median) { return 2 * value > 3 * median; }
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
@@ -39,7 +40,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
   return *middle;
 }
 
-// A rank that serves others, sleeps or is stopped is not compared.
+// Whether a rank is compared: one that serves others, sleeps or is stopped is not.
 bool is_compared(const RankNow& one) {
   if (one.standing == nullptr || one.is_lost) return false;
   if (one.role == Role::ended || one.role == Role::stopped) return false;
@@ -168,8 +169,8 @@ std::string PaceComparison::reason_of(const RankPace& pace, const Medians& all) 
   return "";
 }
 
-// A slow rank writes fewer lines in the same time, or waits less than the others, which wait for
-// it. Or its cpu time differs while something holds it up, or while the others wait.
+// Compares a rank. A slow rank writes fewer lines in the same time, or waits less than the others,
+// which wait for it. Or its cpu time differs while something holds it up, or while the others wait.
 std::optional<PaceComparison::Verdict> PaceComparison::compare(const RankPace& pace,
                                                                const Medians& all,
                                                                bool is_alone) const {

@@ -15,7 +15,7 @@ namespace {
 std::string_view host_of(std::string_view end) {
   if (end.starts_with('[')) return end.substr(1, end.find(']') - 1);
   const std::size_t colon = end.find(':');
-  // More than one colon: an IPv6 address without a port.
+  // A text with more than one colon is an IPv6 address without a port.
   return colon == end.rfind(':') ? end.substr(0, colon) : end;
 }
 
@@ -127,7 +127,8 @@ EvidenceList wait_cycles(const GangNow& gang, const GangShape& shape, Duration a
   return found;
 }
 
-// A kernel acknowledges data even if its process is stopped, computes or does not read.
+// Finds unreachable peers: a kernel acknowledges data even if its process is stopped, computes or
+// does not read.
 EvidenceList unreachable_peers(const GangNow& gang, const GangShape& shape, Duration after) {
   std::map<int, std::vector<int>> waiting;  // ranks that wait, by the node that does not answer
   for (std::size_t i = 0; i < gang.size(); ++i) {

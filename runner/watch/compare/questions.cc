@@ -9,7 +9,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::size_t kRanksToName = 4;  // ranks of one finding
+constexpr std::size_t kRanksToName = 4;  // the most ranks that one finding names
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Comparison::take_answer(const Question& question, bool is_full, Instant now
     const bool is_covered =
         look.all || (!evidence.look_at.empty() &&
                      std::all_of(evidence.look_at.begin(), evidence.look_at.end(), was_asked));
-    // Counts that were not renewed since the last look are no evidence.
+    // Counts that were not renewed since the last look prove nothing.
     const bool is_counted = evidence.counted.ns == 0 ||
                             evidence.counted > (one.confirmed == 0 ? one.first : one.confirmed_at);
     if (!is_full || !evidence.may_hang || !is_covered || !is_counted) continue;
@@ -91,7 +91,7 @@ bool Comparison::ask_for_stacks(const GangNow& gang, Instant now) {
 }
 
 // Asks first how long the others have not moved, since nodes do not report that of a rank that may
-// go on. Then asks for their stacks, less and less often.
+// go on. Later asks for their stacks, less and less often.
 bool Comparison::ask_after_left(const GangNow& gang, Instant now) {
   GangLook look;
   std::size_t left = 0;

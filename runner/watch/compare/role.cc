@@ -6,7 +6,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr std::int64_t kIdleCpu = 50;  // milli of a core
+constexpr std::int64_t kIdleCpu = 50;  // in thousandths of a core
 
 bool has_moved_lately(const RankStanding& standing) { return standing.still() < kStalledAfter; }
 
@@ -32,9 +32,9 @@ bool waits_in_gpu_library(const RankStanding& standing) {
   return !standing.collectives.empty() || (!standing.versions.nccl.empty() && standing.on.empty());
 }
 
-// One thread may spin in the library that waits; a second running thread computes. A call with a
-// time-out is a timer. A call with an unknown descriptor may wait for anything, unless its stack
-// shows that a library waits.
+// The role of a waiting rank. One thread may spin in the library that waits; a second running
+// thread computes. A call with a time-out is a timer. A call with an unknown descriptor may wait
+// for anything, unless its stack shows that a library waits.
 Role role_of_waiting(const RankStanding& standing) {
   if (standing.threads_running > 1) return Role::acts;
   if (!standing.by_stack && (standing.has_timeout || standing.on.empty())) return Role::acts;
@@ -42,7 +42,8 @@ Role role_of_waiting(const RankStanding& standing) {
   return waits_in_gpu_library(standing) ? Role::waits_gpu : Role::waits;
 }
 
-// Another process of the rank may hold the lock, unless that is a shell which started this process.
+// The role of a rank at a lock. Another process of the rank may hold the lock, unless that process
+// is a shell which started this one.
 Role role_of_locked(const RankStanding& standing) {
   const bool may_wake = standing.has_timeout || standing.threads_running > 0 ||
                         standing.processes - standing.shells > 1;

@@ -11,26 +11,26 @@ namespace lockstep::runner {
 
 enum class Role {
   unknown,  // no standing has come
-  moves,    // something of it has moved lately
+  moves,    // something of the rank has moved lately
   acts,     // nothing has moved, but it may go on by itself: it computes, reads, sleeps, starts or
             // serves, or a debugger or profiler holds it
-  waits,    // it waits for a peer and for nothing else
-  waits_gpu,  // it waits for a peer in a library that also waits for what its own GPU computes
-  on_gpu,     // it waits for its own GPU, which may compute or wait for a peer
-  locked,     // all its threads wait for locks of its own process
+  waits,    // the rank waits for a peer and for nothing else
+  waits_gpu,  // the rank waits for a peer in a library that also waits for work of its own GPU
+  on_gpu,     // the rank waits for its own GPU, which may compute or wait for a peer
+  locked,     // all threads of the rank wait for locks of its own process
   stopped,
   device,  // blocked in the kernel, which may let it continue
   ended,
 };
 
-// A rank without any movement for this long is regarded as stalled. It spans two samples or more.
+// The time without any movement after which a rank counts as stalled. It spans two samples or more.
 inline constexpr Duration kStalledAfter = seconds(10);
 
 Role role_of(const RankStanding& standing);
 
-// True if it continues only when another rank, or something outside the gang, does something.
+// Whether a rank continues only when another rank, or something outside the gang, acts.
 bool is_stuck(Role role);
-// True if it waits for a peer, as far as can be seen.
+// Whether a rank waits for a peer, as far as can be seen.
 bool is_waiting(Role role);
 
 // How long it has been in this role without moving, if its node reported nothing since the standing
@@ -45,11 +45,11 @@ bool is_surely_still(const RankStanding& standing);
 
 // One rank at the moment of a comparison.
 struct RankNow {
-  const RankStanding* standing = nullptr;  // nullptr: none has come
+  const RankStanding* standing = nullptr;  // nullptr: no standing has come
   Role role = Role::unknown;
   Duration still{0};
-  bool is_lost = false;  // its node is LOST
+  bool is_lost = false;  // the rank's node is LOST
 };
-using GangNow = std::vector<RankNow>;  // by rank
+using GangNow = std::vector<RankNow>;  // The ranks of a gang now, by rank.
 
 }  // namespace lockstep::runner

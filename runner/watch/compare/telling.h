@@ -1,12 +1,13 @@
 #pragma once
-// What the runner of a node tells its parent in the gang's tree about its own ranks and those below
-// it: standings of ranks that changed class, paces, and answers to looks. Pure. It collects what
-// arrives in a short time into one message, so that node rank 0 of a thousand nodes gets only as
-// many messages as it has children. The messages of node rank 0 itself are for its Comparison.
+// The reports of a node's runner to its parent in the gang's tree, about its own ranks and the
+// ranks below it: standings of ranks that changed class, paces, and answers to looks. Pure. It
+// collects what arrives in a short time into one message, so that node rank 0 of a thousand nodes
+// gets only as many messages as it has children. The messages of node rank 0 itself are for its
+// Comparison.
 //
-// A rank that moves is reported once, again when it has not moved for kStalledAfter, with what it
-// does, and then at each change of that. So a gang that trains sends only paces, and one that hangs
-// sends that once.
+// A rank that moves is reported once, again when it has not moved for kStalledAfter, with its
+// activity, and then at each change of the activity. So a training gang sends only paces, and a
+// hanging gang reports that once.
 
 #include <cstdint>
 #include <map>
@@ -22,10 +23,11 @@
 
 namespace lockstep::runner {
 
-// For a node with children; a leaf sends at once.
+// The time for which a node with children gathers messages; a leaf sends at once.
 inline constexpr Duration kGatherFor = milliseconds(500);
-inline constexpr std::size_t kMaxOpenLooks = 4;              // older ones are not answered any more
-inline constexpr Duration kStackWithin = seconds(14);        // after a look, it is answered without
+inline constexpr std::size_t kMaxOpenLooks = 4;  // older ones are not answered any more
+// the time after a look within which stacks must come; then it is answered without them
+inline constexpr Duration kStackWithin = seconds(14);
 inline constexpr Duration kLongestSample = 3 * kWatchEvery;  // beyond, the machine stood still
 
 class Telling {
@@ -45,7 +47,8 @@ class Telling {
 
   // The messages that are due now.
   std::vector<GangMessage> due(Instant now);
-  Instant next() const { return flush_at_; }  // when due() has messages; never(): none wait
+  // the time at which due() has messages; never(): none wait
+  Instant next() const { return flush_at_; }
 
  private:
   struct Open {
@@ -54,8 +57,8 @@ class Telling {
     std::set<int> answered;
   };
   struct Own {
-    std::string told;      // the class that was told last
-    Instant raw_since;     // as it was sampled
+    std::string told;      // the class that was reported last
+    Instant raw_since;     // when the class began, as it was sampled
     Duration forgiven{0};  // how long the machine stood still since then
   };
 

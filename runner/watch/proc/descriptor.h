@@ -13,7 +13,7 @@ enum class DescriptorKind { unknown, file, pipe, socket, epoll, event, timer, gp
 struct Descriptor {
   DescriptorKind kind = DescriptorKind::unknown;
   std::uint64_t inode = 0;  // the inode of a pipe or a socket
-  std::string text;         // for people: "/data/a.bin", "a pipe", "a socket"
+  std::string text;         // the object for people: "/data/a.bin", "a pipe", "a socket"
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };
 Descriptor parse_descriptor(std::string_view link);

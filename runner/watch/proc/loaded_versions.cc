@@ -45,7 +45,8 @@ io::Fd open_in_process(const ProcReader& proc, int pid, std::string_view path, i
   return io::open_beneath(root.get(), std::string(path), flags | O_CLOEXEC);
 }
 
-// nvidia/nccl/lib/libnccl.so.2 is three folders below the version files that pip writes.
+// The version of NCCL: nvidia/nccl/lib/libnccl.so.2 is three folders below the version files that
+// pip writes.
 std::string nccl_version(const ProcReader& proc, int pid, const std::string& path) {
   if (const std::string own = version_in_name(path); own.find('.') != own.npos) return own;
   const std::string_view packages = folder_of(folder_of(folder_of(folder_of(path))));
@@ -56,7 +57,7 @@ std::string nccl_version(const ProcReader& proc, int pid, const std::string& pat
   return found.empty() ? version_in_name(path) : found;
 }
 
-// torch/lib/libtorch.so is near torch/version.py.
+// The version of torch: torch/lib/libtorch.so is near torch/version.py.
 std::string torch_version(const ProcReader& proc, int pid, const std::string& path) {
   const std::string file = std::string(folder_of(folder_of(path))) + "/version.py";
   const io::Fd fd = open_in_process(proc, pid, file, O_RDONLY | O_NONBLOCK);

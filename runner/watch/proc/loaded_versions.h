@@ -1,7 +1,8 @@
 #pragma once
-// Which MPI, NCCL and torch a process has loaded, from the names of the files in its memory map and
-// of what lies beside them. Names and texts are the job's own: they are bounded, only what looks
-// like a version is taken, and they are read below the process's root without following links.
+// Finds the versions of MPI, NCCL and torch that a process has loaded, by the names of the files in
+// its memory map and of the files beside them. Names and texts are the job's own: they are bounded,
+// only text in the form of a version is taken, and they are read below the process's root without
+// following links.
 
 #include <string>
 #include <string_view>

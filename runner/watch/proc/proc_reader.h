@@ -15,15 +15,15 @@
 
 namespace lockstep::runner {
 
-inline constexpr std::size_t kMaxDescriptorsRead = 2'048;  // descriptors of one process
-inline constexpr std::size_t kMaxProcessesRead = 32'768;   // processes of the machine
+inline constexpr std::size_t kMaxDescriptorsRead = 2'048;  // the most descriptors of one process
+inline constexpr std::size_t kMaxProcessesRead = 32'768;   // the most processes of the machine
 
 class ProcReader {
  public:
   // `root`: "", or the root directory of a fake machine.
   explicit ProcReader(std::string root = "") : root_(std::move(root)) {}
 
-  // `file`: below /proc/PID, as "stat" or "task/17/syscall".
+  // Reads a file of a process. `file`: below /proc/PID, as "stat" or "task/17/syscall".
   std::optional<std::string> text(int pid, const std::string& file,
                                   Bytes limit = kibibytes(256)) const;
   std::optional<ThreadStat> stat(int pid) const;
@@ -31,7 +31,7 @@ class ProcReader {
   std::string wait_channel(int pid, int thread) const;
   // The thread ids, the first thread first.
   std::vector<int> threads(int pid, std::size_t most) const;
-  // Of all processes; threads are left out.
+  // The state of all processes; threads are left out.
   std::vector<ThreadStat> all() const;
 
   std::optional<Descriptor> descriptor(int pid, int fd) const;

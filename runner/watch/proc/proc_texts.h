@@ -22,12 +22,12 @@ struct ThreadStat {
   std::uint64_t minor_faults = 0, major_faults = 0;
   std::uint64_t cpu_ticks = 0;  // without its children
   int threads = 0;
-  std::uint64_t start_ticks = 0;      // since the boot: with the pid, the process's identity
-  int cpu = -1;                       // the cpu on which it ran last
+  std::uint64_t start_ticks = 0;  // in ticks since the boot: with the pid, the process's identity
+  int cpu = -1;                   // the cpu on which it ran last
   std::uint64_t disk_wait_ticks = 0;  // 0 where the kernel does not count them
   friend bool operator==(const ThreadStat&, const ThreadStat&) = default;
 };
-// nullopt: the text is not such a line.
+// Reads a line of a thread; nullopt: the text has another form.
 std::optional<ThreadStat> parse_thread_stat(std::string_view text);
 
 // The pid of the debugger or profiler that traces the process; 0: none.
@@ -38,8 +38,8 @@ int parse_tracer(std::string_view status);
 // SIGHUP (UCX).
 bool catches_wakeups(std::string_view status);
 
-// /proc/PID/syscall: the call that a thread is in. If `in_call` is false, it runs or is blocked by
-// something else, such as a page fault.
+// The system call that a thread is in, from /proc/PID/syscall. If `in_call` is false, it runs or is
+// blocked by something else, such as a page fault.
 struct BlockedCall {
   bool in_call = false;
   long number = -1;

@@ -13,7 +13,8 @@ struct ChannelMeaning {
   WaitsOn on;
   std::string_view call;
 };
-// Used if /proc/PID/syscall cannot be read. The first that matches counts.
+// The meanings of wait channels, used if /proc/PID/syscall cannot be read. The first that matches
+// counts.
 constexpr ChannelMeaning kChannels[] = {
     {"futex", WaitsOn::lock, "futex"},
     {"nanosleep", WaitsOn::timer, "nanosleep"},
@@ -93,8 +94,8 @@ Target target_of(int fd, DescriptorSource& source) {
   return target;
 }
 
-// Of several descriptors, the most telling one. Others in an event loop, such as the pipe that
-// wakes it, tell nothing.
+// The weight of a descriptor: of several, the most telling one counts. Others in an event loop,
+// such as the pipe that wakes it, tell nothing.
 int weight(const Target& target) {
   if (target.connects) return 9;
   switch (target.on) {
@@ -176,8 +177,8 @@ void look_at_polls(const SystemCall& call, const BlockedCall& blocked, Descripto
   look_at_polled(source.polled(blocked.arguments[0], count), source, look);
 }
 
-// When a stopped process continues, for example after a debugger, the kernel continues a call with
-// a time-out as restart_syscall. Its arguments are those of the original call.
+// Looks at a restarted call: when a stopped process continues, for example after a debugger, the
+// kernel continues a call with a time-out as restart_syscall, with the original call's arguments.
 ThreadLook look_at_restarted(char state, BlockedCall call, const std::string& channel,
                              Machine machine, DescriptorSource& source) {
   const long poll = poll_number(machine);

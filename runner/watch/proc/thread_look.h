@@ -1,6 +1,6 @@
 #pragma once
-// What one thread is blocked on: the system call, its descriptor, and the kind of object behind it.
-// Pure, over a small interface to the process's descriptors.
+// Finds what one thread is blocked on: the system call, its descriptor, and the kind of object
+// behind it. Pure, over a small interface to the process's descriptors.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace lockstep::runner {
 
 enum class WaitsOn {
-  nothing,   // it runs, or would
+  nothing,   // the thread runs, or would
   peer,      // a socket to a peer
   store,     // the place where ranks first meet: the rendezvous's store, or the PMIx server
   other,     // a socket to something else
@@ -49,17 +49,20 @@ class DescriptorSource {
  public:
   virtual ~DescriptorSource() = default;
   virtual Descriptor descriptor(int fd) = 0;
-  virtual std::vector<int> epoll_targets(int fd) = 0;  // kMaxPolled at most
+  // the descriptors of an epoll, at most kMaxPolled
+  virtual std::vector<int> epoll_targets(int fd) = 0;
   // The descriptors in an array of pollfd in the process's memory.
   virtual std::vector<int> polled(std::uint64_t address, std::uint64_t count) = 0;
-  virtual const TcpSocket* socket(std::uint64_t inode) = 0;  // nullptr: no TCP socket
-  virtual WaitsOn kind_of(const TcpSocket& socket) = 0;      // peer, store, other or listener
-  // Whether both ends of this pipe are its own: so its loop is woken by another thread of it.
+  // nullptr: the inode is not a TCP socket
+  virtual const TcpSocket* socket(std::uint64_t inode) = 0;
+  virtual WaitsOn kind_of(const TcpSocket& socket) = 0;  // peer, store, other or listener
+  // Whether both ends of this pipe belong to the process: then another of its threads wakes its
+  // loop.
   virtual bool has_both_ends(std::uint64_t) { return false; }
 };
 
-// `call`: nullopt if the kernel does not tell it to us. Then the wait channel is used, as it is to
-// find out which call continues after a stop (restart_syscall).
+// Looks at a thread. `call`: nullopt if the kernel does not tell it to us. Then the wait channel is
+// used, as it is to find out which call continues after a stop (restart_syscall).
 ThreadLook look_at_thread(char state, const std::optional<BlockedCall>& call,
                           const std::string& channel, Machine machine, DescriptorSource& source);
 

@@ -21,7 +21,8 @@ class RasNames {
     }
   }
 
-  // A host name that matches no node is ignored, as in a container or behind NAT.
+  // The rank of a process. A host name that matches no node is ignored, as in a container or behind
+  // NAT.
   std::optional<int> rank_of(int pid, const std::string& host) const {
     const auto there = by_place_.find({pid, host});
     const auto anywhere = by_pid_.find(pid);
@@ -42,7 +43,8 @@ class RasNames {
   std::map<std::pair<int, std::string>, int> by_place_;
 };
 
-// In a pipeline, one of two ranks may send more often than the other.
+// Whether a collective is of two ranks: in a pipeline, one of them may send more often than the
+// other.
 bool is_of_two(const std::string& kind) {
   return kind.starts_with("Send") || kind.starts_with("Recv");
 }

@@ -162,7 +162,7 @@ class RasHandler final : public nlohmann::json_sax<nlohmann::json> {
   std::size_t ranks_ = 0;
 };
 
-// NCCL 2.28.9 leaves out a comma between two members of a missing rank.
+// Adds commas: NCCL 2.28.9 leaves one out between two members of a missing rank.
 std::string with_all_commas(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 64);

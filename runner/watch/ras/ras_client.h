@@ -1,7 +1,7 @@
 #pragma once
 // Asks NCCL's RAS on this node's loopback what it knows of a job: one question at a time, over a
-// connection that never blocks and ends after kRasTimeout. It owns the connection. Who listens on
-// the port is a process of the job, or of anybody, so that every answer is parsed as hostile.
+// connection that never blocks and ends after kRasTimeout. It owns the connection. The port may
+// belong to a process of the job, or of anybody, so every answer is parsed as hostile.
 
 #include <cstdint>
 #include <functional>
@@ -25,11 +25,11 @@ std::optional<std::uint16_t> ras_port_of(std::string_view address);
 // The messages to and from RAS. Pure.
 class RasConversation {
  public:
-  // Sent at once: each line is answered by one.
+  // The questions, sent at once: each line is answered by one.
   static std::string_view questions();
-  // False: it said too much.
+  // Takes bytes of the answer. False: the answer is too long.
   bool take(std::string_view bytes);
-  // Valid at the end of the conversation.
+  // The report, valid at the end of the conversation.
   Result<RasReport> report() const;
 
  private:
@@ -48,7 +48,7 @@ class RasClient {
   // Calls back on the loop, never from within. Does nothing while a question is open.
   void ask(Instant now, std::uint16_t port, Told told);
   bool is_asking() const { return told_ != nullptr; }
-  // When to call expire(), which gives an answer up that takes too long.
+  // The time of the next expire(), which gives up an answer that takes too long.
   Instant next_deadline() const { return until_; }
   void expire(Instant now);
 

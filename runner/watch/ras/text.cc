@@ -155,8 +155,8 @@ class RasLines {
   std::optional<std::size_t> at_;               // index of the communicator that the lines describe
   bool is_dead_ = false;                        // the lines list dead processes
   std::optional<std::string> counted_;          // the kind of collective whose counts follow
-  std::optional<std::int64_t> group_;           // the count that the ranks below have
-  // The number of ranks with one count at most, and of all so far.
+  std::optional<std::int64_t> group_;           // the count that the ranks listed next have
+  // The most ranks with one count, and the sum so far.
   std::int64_t most_ = 0, sum_ = 0;
   // Indexes of ranks in their communicators.
   std::map<std::pair<std::size_t, int>, std::size_t> index_;

@@ -1,9 +1,9 @@
 #pragma once
-// Which of a node's TCP sockets connect its ranks with their peers, and what these have carried.
-// Peers are ranks on the gang's addresses, and other ranks of this node. Not counted: connections
-// to the rendezvous's store, which heartbeats use while a job hangs, to the PMIx server, and to the
-// port where RAS answers questions. Pure;
-// the sockets are read by SocketReader, and their owners found by OwnerScan's caller.
+// Finds the TCP sockets of a node that connect its ranks with their peers, and the bytes that they
+// have carried. Peers are ranks on the gang's addresses, and other ranks of this node. Not counted:
+// connections to the rendezvous's store, which heartbeats use while a job hangs, to the PMIx
+// server, and to the port where RAS answers questions. Pure; the sockets are read by SocketReader,
+// and their owners found by OwnerScan's caller.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ namespace lockstep::runner {
 
 struct PeerFacts {
   std::vector<std::string> addresses;  // numeric addresses of the gang's nodes; others are ignored
-  std::uint16_t store_port = 0;        // MASTER_PORT; 0: none
+  std::uint16_t store_port = 0;        // the port MASTER_PORT; 0: none
   std::uint16_t ras_port = 0;          // the port of NCCL's RAS, which we ask ourselves; 0: none
 };
 
@@ -28,9 +28,9 @@ class SocketTable {
   SocketTable(TcpSockets sockets, const PeerFacts& facts);
 
   const TcpSockets& all() const { return sockets_; }
-  const TcpSocket* by_inode(std::uint64_t inode) const;       // nullptr: it is not a TCP socket
+  const TcpSocket* by_inode(std::uint64_t inode) const;  // nullptr: the inode is not a TCP socket
   const TcpSocket* other_end(const TcpSocket& socket) const;  // nullptr: not on this host
-  // True if the socket's addresses and ports may lead to a peer: to an address of the gang, or to
+  // Whether the socket's addresses and ports may lead to a peer: to an address of the gang, or to
   // another process of this host.
   bool may_be_peer(const TcpSocket& socket) const;
   bool leads_to_gang(const TcpSocket& socket) const;
@@ -45,18 +45,18 @@ class SocketTable {
   std::map<std::pair<TcpEnd, TcpEnd>, std::size_t> by_ends_;
 };
 
-// Which process has which socket, found in the descriptors of the ranks' processes. They are
+// The owners of sockets, found in the descriptors of the ranks' processes. The descriptors are
 // searched only if there are sockets without a known owner that may matter.
 class SocketOwners {
  public:
-  static constexpr int kNobody = -1;  // none of the ranks
+  static constexpr int kNobody = -1;  // a process that is not a rank's
   static constexpr int kPmixServer = -2;
 
   bool wants_look(const SocketTable& table) const;
-  // Between wants_look() and settle(): a process of `owner` has the socket.
+  // Tells that a process of `owner` has the socket; called between wants_look() and settle().
   void found(std::uint64_t inode, int owner);
-  // All processes were searched: sockets without an owner belong to none of them. Sockets that are
-  // not in the table any more are forgotten.
+  // Tells that all processes were searched: sockets without an owner belong to none of them.
+  // Sockets that are not in the table any more are forgotten.
   void settle(const SocketTable& table);
   int owner(std::uint64_t inode) const;
 
@@ -94,7 +94,7 @@ class PeerCounter {
 // The sockets of each rank that lead to peers.
 std::map<int, std::vector<const TcpSocket*>> peers_by_rank(const SocketTable& table,
                                                            const SocketOwners& owners);
-// How many connections each rank has to the PMIx server: one for each process that claims it.
+// The number of connections of each rank to the PMIx server: one for each process that claims it.
 std::map<int, int> claims_by_rank(const SocketTable& table, const SocketOwners& owners);
 // The ranks that have reached the rendezvous: they are connected to its store, or have it.
 std::set<int> ranks_at_store(const SocketTable& table, const SocketOwners& owners);

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::size_t kDumpBuffer = 64 << 10;
 constexpr Bytes kMostProcText = mebibytes(16);
-constexpr int kMostFailures = 3;  // failures in a row
-// All states but TIME_WAIT and CLOSE (net/tcp_states.h).
+constexpr int kMostFailures = 3;  // the most failures in a row
+// The dumped states: all but TIME_WAIT and CLOSE (net/tcp_states.h).
 constexpr std::uint32_t kDumpedStates = 0xfff & ~(1u << 6) & ~(1u << 7) & ~1u;
 
 std::string namespace_file(const std::string& process) {
@@ -122,7 +122,7 @@ Status dump_family(int fd, int family, std::uint32_t sequence, TcpSockets* socke
 
 }  // namespace
 
-// A kernel without sock_diag is asked a few times only.
+// Reads the sockets. A kernel without sock_diag is asked a few times only.
 Result<TcpSockets> SocketReader::read(int pid) {
   if (root_.empty() && failures_ < kMostFailures) {
     auto sockets = read_by_diag(pid);

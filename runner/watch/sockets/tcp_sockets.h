@@ -22,7 +22,7 @@ struct TcpAddress {
   bool is_loopback() const;
   friend auto operator<=>(const TcpAddress&, const TcpAddress&) = default;
 };
-// "10.0.0.4", "fe80::1"; nullopt: the text is not a numeric address.
+// The address of "10.0.0.4" or "fe80::1"; nullopt: the text is not a numeric address.
 std::optional<TcpAddress> tcp_address_from(const std::string& text);
 std::string to_string(const TcpAddress& address);
 
@@ -43,19 +43,19 @@ struct TcpSocket {
   std::uint32_t uid = 0;
   std::uint32_t unread = 0;  // bytes; for a listening socket: connections that are not accepted yet
   std::uint32_t unsent = 0;  // bytes that were written and not acknowledged
-  // From TCP_INFO, which /proc does not have.
+  // Whether the next fields are known: they come from TCP_INFO, which /proc does not have.
   bool has_info = false;
   std::uint64_t acked = 0, received = 0;       // bytes since it was opened
   std::uint32_t unacked = 0, retransmits = 0;  // segments: now, and since it was opened
-  Duration since_received{0};                  // since its last data came
+  Duration since_received{0};                  // the time since its last data came
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 using TcpSockets = std::vector<TcpSocket>;
 
-// One message of a dump: an inet_diag_msg with its attributes, without the netlink header.
+// Reads one message of a dump: an inet_diag_msg with its attributes, without the netlink header.
 std::optional<TcpSocket> parse_tcp_diag(std::string_view message);
 
-// Adds those of a text of /proc/PID/net/tcp or tcp6, until there are `most`.
+// Adds the sockets of a text of /proc/PID/net/tcp or tcp6, until there are `most`.
 void parse_proc_net_tcp(std::string_view text, std::size_t most, TcpSockets* sockets);
 
 }  // namespace lockstep::runner

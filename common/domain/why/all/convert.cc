@@ -79,7 +79,7 @@ WhyData record_of(const T& record, std::string_view code) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// In order: of several values, the worst decides.
+// The results of reading a value, in order: of several values, the worst decides.
 enum class Reading { yes, later_word, no };
 
 template <class T>
@@ -212,7 +212,7 @@ struct LogText {
       text += (text.empty() ? "" : " ") + std::visit(*this, item.value);
     return '[' + text + ']';
   }
-  // A record or another reason is written in parentheses.
+  // Writes a value; a record or another reason is written in parentheses.
   std::string operator()(const WhyData& value) const {
     std::string text = value.code;
     for (const WhyField& field : value.fields) {

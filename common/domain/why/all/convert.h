@@ -12,13 +12,13 @@
 namespace lockstep {
 
 WhyData to_data(const Why& why);
-// A field that `data` lacks keeps its default, one that this version does not know is dropped. A
-// code or an enumerator that this version does not know gives Unknown. Fails on a value of another
-// kind.
+// Makes a reason. A field that `data` lacks keeps its default, one that this version does not know
+// is dropped. A code or an enumerator that this version does not know gives Unknown. Fails on a
+// value of another kind.
 Result<Why> why_of(const WhyData& data);
-// For the logs of programs: "code field=value …"; of Told its text alone.
+// The reason for the logs of programs: "code field=value …"; for Told its text alone.
 std::string log_text(const Why& why);
-// All codes, group by group; for tests and the documentation.
+// The codes of all reasons, group by group; for tests and the documentation.
 std::vector<std::string_view> all_reason_codes();
 
 }  // namespace lockstep

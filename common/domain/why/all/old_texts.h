@@ -1,7 +1,7 @@
 #pragma once
-// What the texts of earlier versions say where a decision, or a screen, needs to know it. They are
-// read once, in a codec or as an old fact is applied. A function in this file never changes: those
-// versions say nothing new.
+// Reads texts of earlier versions where a decision or a screen needs their content. A codec, or the
+// step that applies an old fact, calls these functions once. A function in this file never changes,
+// since those versions write no new texts.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace lockstep {
 
-// Of ExitReport::message: AllRanksCompleted, StoppedUnasked (of `node`), StepEndedBadly; of other
-// texts, Told.
+// Reads ExitReport::message: AllRanksCompleted, StoppedUnasked (with `node`) or StepEndedBadly;
+// Told for other texts.
 Why end_of_old(std::string text, Cause cause, const std::string& node);
 
-// Of JobRequeued::why and AttemptView::retried, which open with how the attempt had `end`ed:
-// RetriedAfter; Told, if the text does not.
+// Reads JobRequeued::why and AttemptView::retried, which begin with the attempt's `end`:
+// RetriedAfter; Told for other texts.
 Why retry_of_old(std::string text, const Why& end);
 
 }  // namespace lockstep

@@ -67,7 +67,7 @@ auto call_as(See& see, const Reason& reason) {
 }
 }  // namespace detail
 
-// see(r) of the struct that the reason is; it returns the same type for each.
+// Calls see(r) with the struct that the reason is; it returns the same type for each.
 template <class See>
 auto visit_reason(See&& see, const Reason& reason) {
   using Visitor = std::remove_reference_t<See>;

@@ -28,13 +28,13 @@ class Redactor {
       change(member, redacted(member, redaction_));
     } else if constexpr (requires { T::fields(member, *this); }) {
       T::fields(member, *this);
-    } else if constexpr (requires { member.emplace(); }) {  // a std::optional
+    } else if constexpr (requires { member.emplace(); }) {  // the member is a std::optional
       if (member) (*this)(name, *member);
     } else if constexpr (requires { member.emplace_back(); }) {
       for (auto& item : member) (*this)(name, item);
     }
   }
-  // It is unknown which of its texts are names of jobs, so all are removed.
+  // Removes all texts, since it is unknown which of them are names of jobs.
   void of_unknown(WhyData& data) {
     for (WhyField& field : data.fields) of_unknown(field.value);
   }

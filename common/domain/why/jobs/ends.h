@@ -22,7 +22,7 @@ namespace lockstep {
 
 // ---- an attempt ended ---------------------------------------------------------------------------
 
-struct AllRanksCompleted {  // each exited with 0
+struct AllRanksCompleted {  // All ranks exited with 0.
   static constexpr std::string_view kCode = "completed";
   LOCKSTEP_FIELDS(AllRanksCompleted);
 };
@@ -32,9 +32,9 @@ struct RankFailed {
   int rank = 0;
   std::string node = {};
   Cause cause = Cause::exit_code;
-  int exit_code = 0;  // of the rank itself
+  int exit_code = 0;  // the rank's own code
   int signal = 0;     // 0: it exited
-  Why why = {};       // as its runner says
+  Why why = {};       // the reason that its runner gives
   LOCKSTEP_FIELDS(RankFailed, rank, node, cause, exit_code, signal, why);
 };
 
@@ -50,34 +50,34 @@ struct NodeFailed {
   std::string node;
   Cause cause = Cause::start_failed;
   Why why = {};
-  std::optional<Duration> timeout = {};   // of the job, with Cause::timeout
+  std::optional<Duration> timeout = {};   // the job's time limit, with Cause::timeout
   std::string run_as = {};                // the job's account, with Cause::account_missing
   std::vector<FailedBefore> before = {};  // other nodes that had failed to solve its environment
-  int more_before = 0;                    // left out of `before`
+  int more_before = 0;                    // the number of nodes left out of `before`
   LOCKSTEP_FIELDS(NodeFailed, node, cause, why, timeout, run_as, before, more_before);
 };
 
-struct RanksHang {  // and lockstep.on_hang ends the job
+struct RanksHang {  // The ranks hang, and lockstep.on_hang ends the attempt.
   static constexpr std::string_view kCode = "ranks_hang";
-  std::optional<NamedFound> found;  // what they were ended for; absent: unknown
+  std::optional<NamedFound> found;  // the finding for which they were ended; absent: unknown
   LOCKSTEP_FIELDS(RanksHang, found);
 };
 
-// The clocks of the nodes do not say which failure came first.
+// The clocks of the nodes do not show which failure came first.
 struct FirstOfSeveral {
   static constexpr std::string_view kCode = "first_of_several";
   Why first;
   Why other = {};     // the earliest of the others
-  int more = 0;       // others
-  Duration apart{0};  // the latest of them after the first
+  int more = 0;       // the number of further failures
+  Duration apart{0};  // the time between the first and the latest of them
   Duration known{0};  // how well their clocks are known to each other
   LOCKSTEP_FIELDS(FirstOfSeveral, first, other, more, apart, known);
 };
 
-struct NodeEndedRanks {  // for the failure of another node
+struct NodeEndedRanks {  // The node ended its ranks because another node failed.
   static constexpr std::string_view kCode = "node_ended_ranks";
   std::string node;
-  Why why = {};  // as the runner says that told it to
+  Why why = {};  // the reason in the words of the runner that told it to
   LOCKSTEP_FIELDS(NodeEndedRanks, node, why);
 };
 
@@ -89,18 +89,18 @@ struct StoppedUnasked {
   LOCKSTEP_FIELDS(StoppedUnasked, node);
 };
 
-struct NotPrepared {  // in time
+struct NotPrepared {  // The node did not prepare its part in time.
   static constexpr std::string_view kCode = "not_prepared";
   std::string node;
   Duration limit{0};
-  std::string said = {};  // its last progress
+  std::string said = {};  // the last progress that it reported
   LOCKSTEP_FIELDS(NotPrepared, node, limit, said);
 };
 
 struct NodePreempted {
   static constexpr std::string_view kCode = "preempted";
   std::string node;
-  Why why = {};  // its machine is taken away
+  Why why = {};  // why its machine is taken away
   LOCKSTEP_FIELDS(NodePreempted, node, why);
 };
 
@@ -108,7 +108,7 @@ struct NodePreempted {
 
 struct DependencyFailed {
   static constexpr std::string_view kCode = "dependency_failed";
-  JobId job;  // that it was to run after
+  JobId job;  // the job after which it was to run
   JobStatus status = JobStatus::failed;
   LOCKSTEP_FIELDS(DependencyFailed, job, status);
 };
@@ -119,7 +119,7 @@ struct DependencyFailed {
 struct EndedWith {
   static constexpr std::string_view kCode = "ended_with";
   Why end;
-  std::vector<Why> more = {};  // at least one
+  std::vector<Why> more = {};  // at least one further reason
   LOCKSTEP_FIELDS(EndedWith, end, more);
 };
 
@@ -129,7 +129,7 @@ struct NoNodeHasAccount {
   LOCKSTEP_FIELDS(NoNodeHasAccount, target);
 };
 
-struct NorOnNodes {  // that earlier attempts had tried
+struct NorOnNodes {  // Earlier attempts failed on these nodes, too.
   static constexpr std::string_view kCode = "nor_on_nodes";
   std::vector<std::string> nodes;
   int more = 0;
@@ -142,31 +142,31 @@ struct GivenUpAfter {
   LOCKSTEP_FIELDS(GivenUpAfter, attempts);
 };
 
-struct InputIsGone {  // what its owner wrote to rank 0 (lockstep.terminal)
+struct InputIsGone {  // The input that the owner wrote to rank 0 is lost (lockstep.terminal).
   static constexpr std::string_view kCode = "input_is_gone";
   LOCKSTEP_FIELDS(InputIsGone);
 };
 
 struct MachinesEndTooEarly {
   static constexpr std::string_view kCode = "machines_end_too_early";
-  Duration lifetime{0};                  // of each
-  int ends = 0;                          // in a row
-  std::optional<Duration> timeout = {};  // of the job
-  Duration ran{0};                       // of the last one, so long
+  Duration lifetime{0};                  // the lifetime of each machine
+  int ends = 0;                          // the machines that ended in a row
+  std::optional<Duration> timeout = {};  // the job's time limit
+  Duration ran{0};                       // how long the last attempt ran
   LOCKSTEP_FIELDS(MachinesEndTooEarly, lifetime, ends, timeout, ran);
 };
 
 struct LogsWithoutSpace {
   static constexpr std::string_view kCode = "logs_without_space";
   Bytes bytes;
-  std::string node = {};  // the first
+  std::string node = {};  // the first such node
   int more_nodes = 0;
   LOCKSTEP_FIELDS(LogsWithoutSpace, bytes, node, more_nodes);
 };
 
 struct LogsCameLate {
   static constexpr std::string_view kCode = "logs_came_late";
-  std::string node;  // the first
+  std::string node;  // the first such node
   int more_nodes = 0;
   LOCKSTEP_FIELDS(LogsCameLate, node, more_nodes);
 };
@@ -175,7 +175,7 @@ struct LogsCameLate {
 
 struct RetriedAfter {
   static constexpr std::string_view kCode = "retried";
-  Why end;        // of the attempt before
+  Why end;        // the end of the attempt before
   Why then = {};  // why another one follows
   LOCKSTEP_FIELDS(RetriedAfter, end, then);
 };
@@ -197,7 +197,7 @@ struct UnchargedRetry {
   LOCKSTEP_FIELDS(UnchargedRetry, because);
 };
 
-struct WasRetried {  // and why is not said
+struct WasRetried {  // The job was retried, and the reason is not told.
   static constexpr std::string_view kCode = "was_retried";
   LOCKSTEP_FIELDS(WasRetried);
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What an event of a job or of a node says (`lockstep job events`, `node show --history`), where it
-// is not the reason of something else.
+// The texts of events of a job or of a node (`lockstep job events`, `node show --history`) that are
+// not the reason of anything else.
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ struct StepHasJob {
 struct StepReusesJob {
   static constexpr std::string_view kCode = "step_reuses_job";
   std::string step;
-  JobId job = {};  // whose outputs are reused
+  JobId job = {};  // the job whose outputs are reused
   LOCKSTEP_FIELDS(StepReusesJob, step, job);
 };
 
@@ -58,14 +58,14 @@ struct StepLeftOut {
   LOCKSTEP_FIELDS(StepLeftOut, step, why);
 };
 
-struct JobIs {  // it has ended
+struct JobIs {  // The job has ended.
   static constexpr std::string_view kCode = "job_is";
   JobStatus status = JobStatus::completed;
   Why why = {};
   LOCKSTEP_FIELDS(JobIs, status, why);
 };
 
-struct EndedFor {  // nothing more is known
+struct EndedFor {  // Nothing but the cause is known.
   static constexpr std::string_view kCode = "ended_for";
   Cause cause = Cause::completed;
   LOCKSTEP_FIELDS(EndedFor, cause);
@@ -83,7 +83,7 @@ struct OutputGivenUp {
   std::string output;
   std::string to = {};
   std::uint32_t tries = 0;
-  Why why = {};  // the last one failed
+  Why why = {};  // why the last try failed
   LOCKSTEP_FIELDS(OutputGivenUp, output, to, tries, why);
 };
 
@@ -91,12 +91,12 @@ struct OutputGivenUp {
 
 struct PlacedOn {
   static constexpr std::string_view kCode = "placed_on";
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   int more = 0;
   LOCKSTEP_FIELDS(PlacedOn, nodes, more);
 };
 
-struct NodesBegin {  // to prepare
+struct NodesBegin {  // The nodes begin to prepare.
   static constexpr std::string_view kCode = "nodes_begin";
   LOCKSTEP_FIELDS(NodesBegin);
 };
@@ -125,7 +125,7 @@ struct RanksEnded {
 
 struct CollectedOne {
   OutputKind kind = OutputKind::outputs;
-  std::string name = {};  // of a named output
+  std::string name = {};  // for a named output
   bool collected = false;
   std::uint64_t files = 0;
   Bytes size = {};
@@ -142,8 +142,8 @@ struct OutputsCollected {
 struct OutputNotKept {
   static constexpr std::string_view kCode = "output_not_kept";
   OutputKind kind = OutputKind::outputs;
-  std::string name = {};  // of a named output
-  std::string said = {};  // as its node says
+  std::string name = {};  // for a named output
+  std::string said = {};  // the reason that its node gives
   LOCKSTEP_FIELDS(OutputNotKept, kind, name, said);
 };
 
@@ -155,11 +155,11 @@ struct NewerNotKept {  // outputs and checkpoints of a job that runs
 
 struct LastLogsLost {
   static constexpr std::string_view kCode = "last_logs_lost";
-  Bytes bytes;  // for which the launcher had no space; 0: they came too late
+  Bytes bytes;  // bytes for which the launcher had no space; 0: they came too late
   LOCKSTEP_FIELDS(LastLogsLost, bytes);
 };
 
-struct RanksFound {  // something holds among them
+struct RanksFound {  // Something holds among the ranks.
   static constexpr std::string_view kCode = "ranks_found";
   NamedFound found;
   LOCKSTEP_FIELDS(RanksFound, found);
@@ -167,13 +167,13 @@ struct RanksFound {  // something holds among them
 
 struct RanksGoOn {
   static constexpr std::string_view kCode = "ranks_go_on";
-  NamedFound found;  // that does not hold any more
+  NamedFound found;  // the finding that does not hold any more
   LOCKSTEP_FIELDS(RanksGoOn, found);
 };
 
 // ---- of what may pass ---------------------------------------------------------------------------
 
-struct NodeIsUnknown {  // what runs there may go on
+struct NodeIsUnknown {  // The node's ranks may still run.
   static constexpr std::string_view kCode = "node_is_unknown";
   Why why;
   LOCKSTEP_FIELDS(NodeIsUnknown, why);
@@ -190,7 +190,7 @@ struct LauncherTakesNoLogs {
   LOCKSTEP_FIELDS(LauncherTakesNoLogs, said);
 };
 
-struct RanksWriteAgain {  // their output waited
+struct RanksWriteAgain {  // Their output had to wait.
   static constexpr std::string_view kCode = "ranks_write_again";
   LOCKSTEP_FIELDS(RanksWriteAgain);
 };

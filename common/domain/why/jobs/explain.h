@@ -21,7 +21,7 @@ namespace lockstep {
 
 // ---- its attempts -------------------------------------------------------------------------------
 
-struct RanksAreBound {  // not automatically
+struct RanksAreBound {  // The ranks are bound as the job asks, not automatically.
   static constexpr std::string_view kCode = "ranks_are_bound";
   Binding binding = Binding::none;
   LOCKSTEP_FIELDS(RanksAreBound, binding);
@@ -34,7 +34,7 @@ struct AttemptWasPlaced {
   LOCKSTEP_FIELDS(AttemptWasPlaced, attempt, at);
 };
 
-struct SomeNodesAreApart {  // of a gang: for those who are not told which
+struct SomeNodesAreApart {  // For readers who may not know which nodes of a gang are apart.
   static constexpr std::string_view kCode = "some_nodes_are_apart";
   LOCKSTEP_FIELDS(SomeNodesAreApart);
 };
@@ -42,19 +42,19 @@ struct SomeNodesAreApart {  // of a gang: for those who are not told which
 struct AttemptEndedWith {
   static constexpr std::string_view kCode = "attempt_ended_with";
   Cause cause = Cause::completed;
-  Why why;  // none: not told
+  Why why;  // none: the reason is not told
   LOCKSTEP_FIELDS(AttemptEndedWith, cause, why);
 };
 
 struct AttemptEndedLike {
   static constexpr std::string_view kCode = "attempt_ended_like";
-  std::uint32_t attempt = 0;  // the one before
+  std::uint32_t attempt = 0;  // the attempt before
   LOCKSTEP_FIELDS(AttemptEndedLike, attempt);
 };
 
-struct AttemptWasFollowed {  // by another one
+struct AttemptWasFollowed {  // Another attempt followed.
   static constexpr std::string_view kCode = "attempt_was_followed";
-  Why why;  // none: not told
+  Why why;  // none: the reason is not told
   LOCKSTEP_FIELDS(AttemptWasFollowed, why);
 };
 
@@ -64,13 +64,13 @@ struct PlaceInQueue {
   static constexpr std::string_view kCode = "place_in_queue";
   int position = 0;
   Priority priority = Priority::medium;
-  Why why;  // it waits
+  Why why;  // why the job waits
   LOCKSTEP_FIELDS(PlaceInQueue, position, priority, why);
 };
 
 struct JobAhead {
   JobId job;
-  std::optional<Priority> priority;  // if it is another one
+  std::optional<Priority> priority;  // if it differs
   LOCKSTEP_FIELDS(JobAhead, job, priority);
 };
 
@@ -91,23 +91,23 @@ struct ShareOfUser {
   LOCKSTEP_FIELDS(ShareOfUser, user, share, target, priority, before);
 };
 
-struct CouldStartBefore {  // with a time limit
+struct CouldStartBefore {  // The job could start earlier if it had a shorter time limit.
   static constexpr std::string_view kCode = "could_start_before";
   JobId job;
-  std::optional<Duration> limit;  // at most; absent: none is short enough
-  std::optional<Duration> has;    // its time limit
+  std::optional<Duration> limit;  // the longest such limit; absent: none is short enough
+  std::optional<Duration> has;    // the job's time limit
   LOCKSTEP_FIELDS(CouldStartBefore, job, limit, has);
 };
 
-struct WaitsForOwnUser {  // its nodes are kept from nobody else
+struct WaitsForOwnUser {  // The job waits for jobs of its own user; no nodes are kept for it.
   static constexpr std::string_view kCode = "waits_for_own_user";
   std::string user;
   LOCKSTEP_FIELDS(WaitsForOwnUser, user);
 };
 
-struct NodesAreKept {  // in turns, as it is unknown when it can start
+struct NodesAreKept {  // Its nodes are kept in turns, since its start is unknown.
   static constexpr std::string_view kCode = "nodes_are_kept";
-  bool are_open = false;  // to other users, in this turn
+  bool are_open = false;  // open to other users in this turn
   Instant until;
   LOCKSTEP_FIELDS(NodesAreKept, are_open, until);
 };
@@ -116,7 +116,7 @@ struct JobAsksFor {
   static constexpr std::string_view kCode = "job_asks_for";
   NodesAsked what;
   std::string target;
-  std::string size;  // of the target; "": it has none
+  std::string size;  // the size of the target; "": it has none
   LOCKSTEP_FIELDS(JobAsksFor, what, target, size);
 };
 
@@ -137,8 +137,8 @@ struct StepReuses {
 };
 
 enum class NotReused {
-  as_asked,    // force_rerun, or is_deterministic: false
-  no_outputs,  // it was written for its effect
+  as_asked,    // the job has force_rerun, or is_deterministic: false
+  no_outputs,  // the step was written for its effect
   no_key,      // nothing tells whether what it reads is the same
 };
 std::string_view to_string(NotReused cause);
@@ -160,7 +160,7 @@ struct NoRunHadThisContent {
   LOCKSTEP_FIELDS(NoRunHadThisContent);
 };
 
-struct CompletedTooLate {  // that job had the same content
+struct CompletedTooLate {  // The job with the same content completed too late.
   static constexpr std::string_view kCode = "completed_too_late";
   JobId job;
   LOCKSTEP_FIELDS(CompletedTooLate, job);
@@ -169,7 +169,7 @@ struct CompletedTooLate {  // that job had the same content
 struct ChangedFiles {
   std::uint64_t added = 0, removed = 0, changed = 0;
   std::string first;  // the path of the first of them
-  bool more = false;  // than were counted
+  bool more = false;  // true: more than were counted
   LOCKSTEP_FIELDS(ChangedFiles, added, removed, changed, first, more);
 };
 

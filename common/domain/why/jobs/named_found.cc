@@ -63,7 +63,7 @@ Found found_of(const NamedFound& named) {
     for (std::int64_t rank = span.first;
          rank <= span.last && found.waiting.size() < kMaxFoundWaiting; ++rank)
       add(rank);
-  // A gap in the numbers after the last span. Without it these ranks would look like a part of it.
+  // A gap follows the last span: without it these ranks would look like a part of it.
   const std::int64_t from = named.waiting.empty() ? 0 : std::int64_t{named.waiting.back().last} + 2;
   for (int i = 0; i < named.more_waiting && found.waiting.size() < kMaxFoundWaiting; ++i)
     add(from + i);

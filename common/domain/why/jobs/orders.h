@@ -19,7 +19,7 @@ namespace lockstep {
 
 struct NotKeptOutput {
   OutputKind kind = OutputKind::outputs;
-  std::string name = {};  // of a named output
+  std::string name = {};  // for a named output
   std::string node = {};
   std::string said = {};  // why, as its node says
   LOCKSTEP_FIELDS(NotKeptOutput, kind, name, node, said);
@@ -27,10 +27,10 @@ struct NotKeptOutput {
 
 struct JobCanceled {
   static constexpr std::string_view kCode = "canceled";
-  Why by;                                      // none: nobody said who
-  bool queued = false;                         // no attempt of it ran then
+  Why by;                                      // none: the user is unknown
+  bool queued = false;                         // no attempt of the job ran
   Why failed_before = {};                      // how its attempt had failed already
-  std::optional<NotKeptOutput> not_kept = {};  // the first output of it that was not
+  std::optional<NotKeptOutput> not_kept = {};  // the first output of it that was not kept
   int more_not_kept = 0;
   LOCKSTEP_FIELDS(JobCanceled, by, queued, failed_before, not_kept, more_not_kept);
 };
@@ -41,7 +41,7 @@ struct AskedBy {
   LOCKSTEP_FIELDS(AskedBy, user);
 };
 
-struct AskedByAttempt {  // of the job that had submitted it
+struct AskedByAttempt {  // An attempt of the job that submitted it asked for that.
   static constexpr std::string_view kCode = "asked_by_attempt";
   AttemptId attempt;
   LOCKSTEP_FIELDS(AskedByAttempt, attempt);
@@ -53,7 +53,7 @@ struct ParentCanceled {
   LOCKSTEP_FIELDS(ParentCanceled, job);
 };
 
-struct ParentEnded {  // in another way than completed
+struct ParentEnded {  // The parent did not complete.
   static constexpr std::string_view kCode = "parent_ended";
   JobId job;
   int attempt = 0;
@@ -68,7 +68,7 @@ struct LauncherShutsDown {
 struct PipelineFailed {
   static constexpr std::string_view kCode = "pipeline_failed";
   JobId job;              // the pipeline
-  std::string step = {};  // that failed
+  std::string step = {};  // the step that failed
   LOCKSTEP_FIELDS(PipelineFailed, job, step);
 };
 
@@ -95,12 +95,12 @@ struct TooMuchKept {  // a job of who has most goes
   KeptWhat what = KeptWhat::jobs;
   std::uint64_t has = 0;  // jobs, or bytes; of all users
   std::uint64_t most = 0;
-  std::string user = {};    // who has most
-  std::uint64_t users = 0;  // of that user
+  std::string user = {};    // the user who has most
+  std::uint64_t users = 0;  // the amount of that user
   LOCKSTEP_FIELDS(TooMuchKept, what, has, most, user, users);
 };
 
-struct QuotaOfKept {  // the user's own limit
+struct QuotaOfKept {  // The user's own limit is exceeded.
   static constexpr std::string_view kCode = "quota_of_kept";
   std::string user;
   std::uint64_t has = 0;
@@ -108,7 +108,7 @@ struct QuotaOfKept {  // the user's own limit
   LOCKSTEP_FIELDS(QuotaOfKept, user, has, most);
 };
 
-struct PipelineDeleted {  // whose step it was
+struct PipelineDeleted {  // The pipeline was deleted whose step the job was.
   static constexpr std::string_view kCode = "pipeline_deleted";
   LOCKSTEP_FIELDS(PipelineDeleted);
 };

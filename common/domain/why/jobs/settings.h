@@ -15,7 +15,7 @@ struct SettingsOfPipeline {
 
 struct SettingsOfNoRank {
   static constexpr std::string_view kCode = "settings_of_no_rank";
-  int ranks = 0;  // of the job
+  int ranks = 0;  // the number of the job's ranks
   LOCKSTEP_FIELDS(SettingsOfNoRank, ranks);
 };
 
@@ -29,7 +29,7 @@ struct SettingsBeforeStart {
   LOCKSTEP_FIELDS(SettingsBeforeStart);
 };
 
-struct NoSettingsOnOneNode {  // and the job sets none itself
+struct NoSettingsOnOneNode {  // The job sets none of the variables, either.
   static constexpr std::string_view kCode = "no_settings_on_one_node";
   LOCKSTEP_FIELDS(NoSettingsOnOneNode);
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Of a pipeline: what it waits for, why a step waits, and why one was not run.
+// The reasons of a pipeline: what it waits for, why a step waits, and why one was not run.
 
 #include <string>
 
@@ -25,7 +25,7 @@ struct WaitsForStepsToStop {
   LOCKSTEP_FIELDS(WaitsForStepsToStop, steps);
 };
 
-struct StepWasNotRun {  // and no step of the pipeline failed
+struct StepWasNotRun {  // The step was not run, although no step failed.
   static constexpr std::string_view kCode = "step_not_run";
   std::string step;
   Why why = {};
@@ -54,14 +54,14 @@ struct WaitsForOnInit {
   LOCKSTEP_FIELDS(WaitsForOnInit);
 };
 
-struct WaitsForOtherSteps {  // the step of on_finalize
+struct WaitsForOtherSteps {  // The step of on_finalize waits for others.
   static constexpr std::string_view kCode = "waits_for_other_steps";
   LOCKSTEP_FIELDS(WaitsForOtherSteps);
 };
 
 struct TooManyStepsRun {
   static constexpr std::string_view kCode = "too_many_steps_run";
-  int most = 0;  // that run at the same time
+  int most = 0;  // the most steps that run at the same time
   LOCKSTEP_FIELDS(TooManyStepsRun, most);
 };
 
@@ -94,7 +94,7 @@ struct NeedsStepThatWasNotRun {  // the journal does not say which step
   LOCKSTEP_FIELDS(NeedsStepThatWasNotRun);
 };
 
-struct EndsWithFailedStep {  // continue_on_step_failure is false
+struct EndsWithFailedStep {  // A step failed, and continue_on_step_failure is false.
   static constexpr std::string_view kCode = "ends_with_failed_step";
   std::string step;
   LOCKSTEP_FIELDS(EndsWithFailedStep, step);
@@ -122,7 +122,7 @@ struct InputWasNotKept {
   LOCKSTEP_FIELDS(InputWasNotKept, step, job, link, text);
 };
 
-struct InputIsAFolder {  // and not a uri_file
+struct InputIsAFolder {  // A uri_file is wanted.
   static constexpr std::string_view kCode = "input_is_a_folder";
   std::string step;
   StepLink link;

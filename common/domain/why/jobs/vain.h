@@ -15,8 +15,8 @@ namespace lockstep {
 
 struct WaitsInVain {
   static constexpr std::string_view kCode = "waits_in_vain";
-  Why why;   // it waits
-  Why vain;  // and nothing changes that
+  Why why;   // why the job waits
+  Why vain;  // why time alone does not help
   LOCKSTEP_FIELDS(WaitsInVain, why, vain);
 };
 
@@ -26,7 +26,7 @@ struct NobodyJoins {  // the target has had no node for minutes
   LOCKSTEP_FIELDS(NobodyJoins, target);
 };
 
-// What of a request some node does not have.
+// An amount of a request that some node lacks.
 enum class AskedAmount { cpus, disk, gpus, log, memory, pids };
 constexpr std::string_view to_string(AskedAmount amount) {
   switch (amount) {
@@ -43,14 +43,14 @@ constexpr AskedAmount last_enumerator(AskedAmount) { return AskedAmount::pids; }
 
 struct ShortOf {
   std::vector<AskedAmount> amounts;
-  bool no_gpus = false;          // on any node
-  std::string node_without_gpu;  // the first without one of those that should have some
+  bool no_gpus = false;          // no node has GPUs
+  std::string node_without_gpu;  // the first node without one of the GPUs that the ranks need
   bool gpu_for_each_rank = false;
-  bool limits = false;  // that nodes cannot enforce
+  bool limits = false;  // some nodes cannot enforce the limits
   LOCKSTEP_FIELDS(ShortOf, amounts, no_gpus, node_without_gpu, gpu_for_each_rank, limits);
 };
 
-// What the nodes lack first.
+// The first thing that the nodes lack.
 enum class NodesLack { number, label, engine, amounts, rdma, isolation, account };
 constexpr std::string_view to_string(NodesLack lack) {
   switch (lack) {
@@ -81,7 +81,7 @@ struct NodesNeverFit {
                   example);
 };
 
-// Of a submission that is refused.
+// The reason for refusing a submission.
 struct NeedsWhatNoNodeHas {
   static constexpr std::string_view kCode = "needs_what_no_node_has";
   NodesAsked asked;
@@ -101,8 +101,8 @@ struct JobWaitsInVain {
   static constexpr std::string_view kCode = "job_waits_in_vain";
   NodesAsked asked;
   Why vain;
-  std::string step;  // of a pipeline; "": it is none
-  std::string task;  // of an array
+  std::string step;  // the step of a pipeline; "": the job is not a pipeline
+  std::string task;  // the task of an array
   LOCKSTEP_FIELDS(JobWaitsInVain, asked, vain, step, task);
 };
 

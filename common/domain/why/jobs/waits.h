@@ -33,21 +33,21 @@ struct WaitsForQuota {
   std::string holder;
   QuotaLimit limit = QuotaLimit::running_jobs;
   std::uint64_t used = 0, most = 0;
-  std::uint64_t asked = 0;  // by the job
+  std::uint64_t asked = 0;  // the amount that the job asks for
   LOCKSTEP_FIELDS(WaitsForQuota, holder_kind, holder, limit, used, most, asked);
 };
 
-// When a job that waits for busy nodes starts.
+// The time at which a job that waits for busy nodes starts.
 struct ExpectedStart {
-  std::optional<Instant> at;  // at the latest; absent: unknown
-  Why until;                  // what ends then; or why `at` is unknown
+  std::optional<Instant> at;  // the latest start; absent: unknown
+  Why until;                  // the end that it waits for; or why `at` is unknown
   LOCKSTEP_FIELDS(ExpectedStart, at, until);
 };
 
 // The first that has to wait for busy nodes.
 struct WaitsAtHead {
   static constexpr std::string_view kCode = "waits_at_head";
-  Why why;  // too few nodes are free
+  Why why;  // why too few nodes are free
   ExpectedStart start;
   LOCKSTEP_FIELDS(WaitsAtHead, why, start);
 };
@@ -55,7 +55,7 @@ struct WaitsAtHead {
 struct WaitsBehindJob {
   static constexpr std::string_view kCode = "waits_behind_job";
   JobId job;
-  Why why;  // of that job
+  Why why;  // why that job waits
   LOCKSTEP_FIELDS(WaitsBehindJob, job, why);
 };
 
@@ -71,7 +71,7 @@ struct JobHasNoLimit {  // limits.timeout
   LOCKSTEP_FIELDS(JobHasNoLimit, job);
 };
 
-struct NodeIsReadyAgain {  // it is UNKNOWN for a moment
+struct NodeIsReadyAgain {  // The node is UNKNOWN for a moment.
   static constexpr std::string_view kCode = "node_is_ready_again";
   std::string node;
   LOCKSTEP_FIELDS(NodeIsReadyAgain, node);
@@ -79,8 +79,8 @@ struct NodeIsReadyAgain {  // it is UNKNOWN for a moment
 
 // Why a job was placed before one that waits for busy nodes.
 enum class GoesFirst {
-  ends_before,    // its time limit is reached before that job starts
-  fits_beside,    // that job does not need its resources
+  ends_before,    // the job reaches its time limit before that job starts
+  fits_beside,    // that job does not need the job's resources
   own_user,       // that job waits for jobs of its own user
   nodes_are_open  // that job's nodes are open to other users
 };
@@ -90,7 +90,7 @@ constexpr GoesFirst last_enumerator(GoesFirst) { return GoesFirst::nodes_are_ope
 struct WentBeforeJob {
   static constexpr std::string_view kCode = "went_before_job";
   JobId job;
-  ExpectedStart start;  // of that job
+  ExpectedStart start;  // when that job starts
   GoesFirst how = GoesFirst::ends_before;
   std::optional<Instant> open_until;  // nodes_are_open
   LOCKSTEP_FIELDS(WentBeforeJob, job, start, how, open_until);
@@ -117,14 +117,14 @@ struct WaitsToRetry {
   Why after;  // how the last attempt ended, and which retry follows
   Duration left{0};
   Instant at;
-  // Until then ranks of the job may still run on this node; "": there is none.
+  // The node on which ranks of the job may still run until then; "": there is none.
   std::string fenced_node;
   LOCKSTEP_FIELDS(WaitsToRetry, after, left, at, fenced_node);
 };
 
 struct WaitsAgain {
   static constexpr std::string_view kCode = "waits_again";
-  Why after;  // as of WaitsToRetry
+  Why after;  // the same field as in WaitsToRetry
   Why why;
   LOCKSTEP_FIELDS(WaitsAgain, after, why);
 };
@@ -140,12 +140,12 @@ struct NodeStanding {
 struct PartProgress {
   std::string node;
   PartState state = PartState::staging;
-  std::string said;  // by the node; "": nothing
-  Why why = {};      // its part is lost
+  std::string said;  // the progress that the node reports; "": nothing
+  Why why = {};      // why its part is lost
   LOCKSTEP_FIELDS(PartProgress, node, state, said, why);
 };
 
-// For the first parts that have not reached the next state, and how many more there are.
+// Waits for the first parts that have not reached the next state; `more` counts the others.
 struct WaitsForParts {
   static constexpr std::string_view kCode = "waits_for_parts";
   std::vector<PartProgress> parts;
@@ -167,7 +167,7 @@ struct WaitsForRanksToEnd {
   LOCKSTEP_FIELDS(WaitsForRanksToEnd, why, node);
 };
 
-struct WaitsToStop {  // it was canceled
+struct WaitsToStop {  // The job was canceled.
   static constexpr std::string_view kCode = "waits_to_stop";
   std::optional<NodeStanding> node;  // the first that has not stopped it
   LOCKSTEP_FIELDS(WaitsToStop, node);
@@ -183,7 +183,7 @@ struct WaitsForLogs {
   static constexpr std::string_view kCode = "waits_for_logs";
   AttemptId attempt;
   NodeStanding node;
-  Why why;  // they do not come; none: unknown
+  Why why;  // why the logs do not come; none: unknown
   LOCKSTEP_FIELDS(WaitsForLogs, attempt, node, why);
 };
 

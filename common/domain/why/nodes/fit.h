@@ -41,7 +41,7 @@ struct SizeIsNotIsolated {
   LOCKSTEP_FIELDS(SizeIsNotIsolated, size);
 };
 
-struct NodeSharesMachine {  // and the job asks for isolation
+struct NodeSharesMachine {  // The job asks for isolation, and the machine has another node.
   static constexpr std::string_view kCode = "node_shares_machine";
   std::string other;
   LOCKSTEP_FIELDS(NodeSharesMachine, other);
@@ -64,7 +64,7 @@ struct RdmaPortsAreDown {
   LOCKSTEP_FIELDS(RdmaPortsAreDown, ports);
 };
 
-struct NodeIsInNoPartition {  // as a full member
+struct NodeIsInNoPartition {  // The node is not a full member of any partition.
   static constexpr std::string_view kCode = "node_is_in_no_partition";
   LOCKSTEP_FIELDS(NodeIsInNoPartition);
 };
@@ -78,7 +78,7 @@ struct NodeLacksAccount {
   LOCKSTEP_FIELDS(NodeLacksAccount, account, why);
 };
 
-struct NodeLacksWhatJobNames {  // as an attempt of the job found
+struct NodeLacksWhatJobNames {  // An attempt of the job found that.
   static constexpr std::string_view kCode = "node_lacks_what_job_names";
   LOCKSTEP_FIELDS(NodeLacksWhatJobNames);
 };
@@ -86,11 +86,11 @@ struct NodeLacksWhatJobNames {  // as an attempt of the job found
 struct MachineEndsBeforeJob {
   static constexpr std::string_view kCode = "machine_ends_before_job";
   Duration left{0};
-  Duration timeout{0};  // of the job
+  Duration timeout{0};  // the job's time limit
   LOCKSTEP_FIELDS(MachineEndsBeforeJob, left, timeout);
 };
 
-struct NodeHasNoEngine {  // of containers
+struct NodeHasNoEngine {  // The node has no container engine.
   static constexpr std::string_view kCode = "node_has_no_engine";
   LOCKSTEP_FIELDS(NodeHasNoEngine);
 };
@@ -108,13 +108,13 @@ struct NodeHasLessMemory {
   LOCKSTEP_FIELDS(NodeHasLessMemory, has, wanted);
 };
 
-struct NodeHasFewerGpusThanRanks {  // each of which gets its own
+struct NodeHasFewerGpusThanRanks {  // Each rank would get its own GPUs.
   static constexpr std::string_view kCode = "node_has_fewer_gpus_than_ranks";
   int gpus = 0, ranks = 0;
   LOCKSTEP_FIELDS(NodeHasFewerGpusThanRanks, gpus, ranks);
 };
 
-struct NodeMayNotEnforceLimits {  // its agent does not say what it enforces
+struct NodeMayNotEnforceLimits {  // The node's agent does not report which limits it enforces.
   static constexpr std::string_view kCode = "node_may_not_enforce_limits";
   LOCKSTEP_FIELDS(NodeMayNotEnforceLimits);
 };
@@ -122,11 +122,11 @@ struct NodeMayNotEnforceLimits {  // its agent does not say what it enforces
 struct NodeCannotEnforceLimit {
   static constexpr std::string_view kCode = "node_cannot_enforce_limit";
   std::string limit;  // "memory" or "pids"
-  std::string said;   // by its agent
+  std::string said;   // the reason that its agent gives
   LOCKSTEP_FIELDS(NodeCannotEnforceLimit, limit, said);
 };
 
-struct NodeAllowsFewerProcesses {  // of a rank
+struct NodeAllowsFewerProcesses {  // The node allows a rank fewer processes than the job asks for.
   static constexpr std::string_view kCode = "node_allows_fewer_processes";
   int most = 0, wanted = 0;
   LOCKSTEP_FIELDS(NodeAllowsFewerProcesses, most, wanted);
@@ -148,7 +148,7 @@ struct NodeAllowsLessDisk {
 
 struct MachineRunsIsolated {
   static constexpr std::string_view kCode = "machine_runs_isolated";
-  std::string other;  // the node that does
+  std::string other;  // the node that runs isolated
   AttemptId attempt;
   LOCKSTEP_FIELDS(MachineRunsIsolated, other, attempt);
 };
@@ -165,7 +165,7 @@ struct HeldAsAWhole {
   LOCKSTEP_FIELDS(HeldAsAWhole, job);
 };
 
-struct NodeUsedBy {  // and the job asks for the whole node
+struct NodeUsedBy {  // The job asks for the whole node.
   static constexpr std::string_view kCode = "node_used_by";
   JobId job;
   LOCKSTEP_FIELDS(NodeUsedBy, job);
@@ -176,12 +176,12 @@ struct NodeHasFewerFree {
   NodeAmount what = NodeAmount::cpus;  // cpus or gpus
   int free = 0, all = 0;
   std::optional<int> wanted;  // absent: all of them, as the job gives no number
-  AttemptId attempt;          // that runs there
-  bool holds_all = false;     // it does, as its job gives no number
+  AttemptId attempt;          // the attempt that runs there
+  bool holds_all = false;     // the attempt holds all, as its job gives no number
   LOCKSTEP_FIELDS(NodeHasFewerFree, what, free, all, wanted, attempt, holds_all);
 };
 
-struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
+struct NodeHasLessMemoryFree {  // The same as NodeHasFewerFree, for memory.
   static constexpr std::string_view kCode = "node_has_less_memory_free";
   Bytes free, all;
   std::optional<Bytes> wanted;
@@ -190,11 +190,11 @@ struct NodeHasLessMemoryFree {  // see NodeHasFewerFree
   LOCKSTEP_FIELDS(NodeHasLessMemoryFree, free, all, wanted, attempt, holds_all);
 };
 
-struct NodeHasTooLittleFree {  // the same in short
+struct NodeHasTooLittleFree {  // The short form of the two reasons above.
   static constexpr std::string_view kCode = "node_has_too_little_free";
   NodeAmount what = NodeAmount::cpus;
-  AttemptId attempt;    // beside which it has
-  bool others = false;  // run there too
+  AttemptId attempt;    // the attempt beside which the node has too little
+  bool others = false;  // true: others run there, too
   LOCKSTEP_FIELDS(NodeHasTooLittleFree, what, attempt, others);
 };
 

@@ -28,12 +28,12 @@ struct NodeRebooted {
   LOCKSTEP_FIELDS(NodeRebooted);
 };
 
-struct RunnerNotReported {  // by a full report of its node
+struct RunnerNotReported {  // A full report of the node does not list the runner.
   static constexpr std::string_view kCode = "runner_not_reported";
   LOCKSTEP_FIELDS(RunnerNotReported);
 };
 
-struct PlacedBeforeBackup {  // just before; no node had said a word of it
+struct PlacedBeforeBackup {  // It was placed just before the backup; no node had reported it.
   static constexpr std::string_view kCode = "placed_before_backup";
   LOCKSTEP_FIELDS(PlacedBeforeBackup);
 };
@@ -44,12 +44,12 @@ struct NodeRevoked {
   LOCKSTEP_FIELDS(NodeRevoked, by);
 };
 
-struct AgentReplaced {  // its machine has a new agent
+struct AgentReplaced {  // The node's machine has a new agent.
   static constexpr std::string_view kCode = "agent_replaced";
   LOCKSTEP_FIELDS(AgentReplaced);
 };
 
-struct MachineIsGone {  // and its node with it
+struct MachineIsGone {  // The node's machine is gone.
   static constexpr std::string_view kCode = "machine_is_gone";
   LOCKSTEP_FIELDS(MachineIsGone);
 };
@@ -61,38 +61,38 @@ struct InstanceForced {
   LOCKSTEP_FIELDS(InstanceForced, verb, by);
 };
 
-struct MachineForced {  // removed by force
+struct MachineForced {  // The machine is removed by force.
   static constexpr std::string_view kCode = "machine_forced";
   LOCKSTEP_FIELDS(MachineForced);
 };
 
 // ---- a part that was given up has stopped -------------------------------------------------------
 
-struct RunnerEnded {  // says its node
+struct RunnerEnded {  // The node reports that the runner has ended.
   static constexpr std::string_view kCode = "runner_ended";
   LOCKSTEP_FIELDS(RunnerEnded);
 };
 
-struct RunnerRemoved {  // by its node, with its folder
+struct RunnerRemoved {  // The node removed the runner with its folder.
   static constexpr std::string_view kCode = "runner_removed";
   LOCKSTEP_FIELDS(RunnerRemoved);
 };
 
 // ---- a machine is taken away --------------------------------------------------------------------
 
-struct AgentWasTold {  // and not why
+struct AgentWasTold {  // The agent did not learn the reason.
   static constexpr std::string_view kCode = "agent_was_told";
   LOCKSTEP_FIELDS(AgentWasTold);
 };
 
-struct ProviderSaysSo {  // and not why
+struct ProviderSaysSo {  // The provider does not give a reason.
   static constexpr std::string_view kCode = "provider_says_so";
   LOCKSTEP_FIELDS(ProviderSaysSo);
 };
 
 struct MachineEnds {
   static constexpr std::string_view kCode = "machine_ends";
-  Duration lifetime{0};  // of such a machine
+  Duration lifetime{0};  // the lifetime of such a machine
   LOCKSTEP_FIELDS(MachineEnds, lifetime);
 };
 
@@ -113,7 +113,7 @@ struct KeyNotKnown {
 
 struct KeyOfAnother {
   static constexpr std::string_view kCode = "key_of_another";
-  std::string node;  // whose key it is
+  std::string node;  // the node that has the key
   NodeId id = {};
   NodeId claimed = {};
   LOCKSTEP_FIELDS(KeyOfAnother, node, id, claimed);
@@ -121,13 +121,13 @@ struct KeyOfAnother {
 
 // ---- a report is refused ------------------------------------------------------------------------
 
-struct ForeignAttempt {  // that was never assigned to the node
+struct ForeignAttempt {  // The attempt was never assigned to the node.
   static constexpr std::string_view kCode = "foreign_attempt";
   AttemptId attempt;
   LOCKSTEP_FIELDS(ForeignAttempt, attempt);
 };
 
-struct LockNotAsked {  // of this node
+struct LockNotAsked {  // The node was not asked for a lock.
   static constexpr std::string_view kCode = "lock_not_asked";
   std::string platform;
   LOCKSTEP_FIELDS(LockNotAsked, platform);
@@ -136,14 +136,14 @@ struct LockNotAsked {  // of this node
 struct LockOfAnotherPlatform {
   static constexpr std::string_view kCode = "lock_of_another_platform";
   std::string platform;
-  std::string before = {};  // that it has asked for in this attempt
+  std::string before = {};  // the platform that it has asked for in this attempt
   LOCKSTEP_FIELDS(LockOfAnotherPlatform, platform, before);
 };
 
 struct NoRoomForLock {
   static constexpr std::string_view kCode = "no_room_for_lock";
   std::string platform;
-  int most = 0;  // platforms of an environment
+  int most = 0;  // the most platforms of an environment
   LOCKSTEP_FIELDS(NoRoomForLock, platform, most);
 };
 

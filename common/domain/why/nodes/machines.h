@@ -50,7 +50,7 @@ struct InstanceIsOff {
   LOCKSTEP_FIELDS(InstanceIsOff, why);
 };
 
-struct NoJobFitsMachine {  // of those that wait
+struct NoJobFitsMachine {  // No waiting job fits the machine.
   static constexpr std::string_view kCode = "no_job_fits_machine";
   LOCKSTEP_FIELDS(NoJobFitsMachine);
 };
@@ -83,7 +83,7 @@ struct TargetDeleted {
   LOCKSTEP_FIELDS(TargetDeleted);
 };
 
-struct HostNotOfTarget {  // any more
+struct HostNotOfTarget {  // The target does not have the host any more.
   static constexpr std::string_view kCode = "host_not_of_target";
   LOCKSTEP_FIELDS(HostNotOfTarget);
 };
@@ -112,7 +112,7 @@ struct MachineTakenAway {
   LOCKSTEP_FIELDS(MachineTakenAway, why);
 };
 
-struct MachineNotKnown {  // its provider has it, and the launcher did not know it
+struct MachineNotKnown {  // The provider lists the machine, and the launcher did not know it.
   static constexpr std::string_view kCode = "machine_not_known";
   LOCKSTEP_FIELDS(MachineNotKnown);
 };
@@ -124,13 +124,13 @@ struct MachineNeverReached {
   LOCKSTEP_FIELDS(MachineNeverReached);
 };
 
-struct MachineForgotten {  // by force
+struct MachineForgotten {  // Deleted by force, although it could not be removed.
   static constexpr std::string_view kCode = "machine_forgotten";
   Why why;  // MachineStepFailed: why it could not be removed
   LOCKSTEP_FIELDS(MachineForgotten, why);
 };
 
-struct MachineRemoved {  // by its provider
+struct MachineRemoved {  // The provider removed it.
   static constexpr std::string_view kCode = "machine_removed";
   LOCKSTEP_FIELDS(MachineRemoved);
 };
@@ -158,26 +158,25 @@ struct MachinesLackAccount {
   LOCKSTEP_FIELDS(MachinesLackAccount, account, why);
 };
 
-// ---- why jobs wait for machines, or would wait in vain
-// -------------------------------------------
+// ---- why jobs wait for machines, or would wait in vain -----------------------------------------
 
 struct NeedsMoreHosts {
   static constexpr std::string_view kCode = "needs_more_hosts";
   NodesAsked asked;
   std::string target;
-  std::int64_t hosts = 0;  // of the target
+  std::int64_t hosts = 0;  // the target's hosts
   LOCKSTEP_FIELDS(NeedsMoreHosts, asked, target, hosts);
 };
 
-struct WaitsForMachines {  // that are made, or could be
+struct WaitsForMachines {  // Machines are being made for the job, or could be.
   static constexpr std::string_view kCode = "waits_for_machines";
   NodesAsked asked;
   std::string target;
-  std::int64_t nodes = 0;           // of the target
+  std::int64_t nodes = 0;           // the target's nodes
   std::int64_t coming = 0;          // machines that are being made
   std::int64_t leaving = 0;         // machines that are being removed
-  Why pending;                      // what the provider says of the first that it has not made yet
-  Why failure;                      // of the last machine
+  Why pending;                      // what the provider reports about the first that is being made
+  Why failure;                      // why the last machine failed
   std::optional<Instant> retry_at;  // the next is tried then
   LOCKSTEP_FIELDS(WaitsForMachines, asked, target, nodes, coming, leaving, pending, failure,
                   retry_at);
@@ -185,11 +184,11 @@ struct WaitsForMachines {  // that are made, or could be
 
 struct HeldByParent {  // a job that waits for this one holds what this one needs
   static constexpr std::string_view kCode = "held_by_parent";
-  std::string step;  // of the pipeline; "": it is none
+  std::string step;  // the step of the pipeline; "": the job is not a pipeline
   NodesAsked asked;
   JobId parent;
   std::string target;
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   LOCKSTEP_FIELDS(HeldByParent, step, asked, parent, target, nodes);
 };
 

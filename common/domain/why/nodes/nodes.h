@@ -1,6 +1,6 @@
 #pragma once
-// Why a node takes no work at all: it is not there, something is wrong with it, or somebody said
-// so; and what is wrong with what it offers.
+// Why a node takes no work at all: it is not there, something is wrong with it, or an operator
+// drained it; and faults of its offer.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace lockstep {
 
-// What a node has of, and a job asks for.
+// An amount that a node has and a job asks for.
 enum class NodeAmount { cpus, gpus, memory };
 constexpr std::string_view to_string(NodeAmount amount) {
   switch (amount) {
@@ -36,7 +36,7 @@ struct NodeAwaitsApproval {
   LOCKSTEP_FIELDS(NodeAwaitsApproval, node);
 };
 
-struct NodeNeverReported {  // since it joined
+struct NodeNeverReported {  // The node has not reported since it joined.
   static constexpr std::string_view kCode = "node_never_reported";
   LOCKSTEP_FIELDS(NodeNeverReported);
 };
@@ -47,7 +47,7 @@ struct NodeIsLost {
   LOCKSTEP_FIELDS(NodeIsLost, why);
 };
 
-struct NodeTakenAway {  // its machine is, then
+struct NodeTakenAway {  // The machine is taken away at `at`.
   static constexpr std::string_view kCode = "node_taken_away";
   Instant at;
   Why why;
@@ -57,11 +57,11 @@ struct NodeTakenAway {  // its machine is, then
 struct NodeDraining {
   static constexpr std::string_view kCode = "node_draining";
   std::string node;
-  std::string text;  // what the person who drains it said; "": nothing
+  std::string text;  // the reason that the operator gave; "": none
   LOCKSTEP_FIELDS(NodeDraining, node, text);
 };
 
-struct NodeNotUnderstood {  // its last message could not be decoded
+struct NodeNotUnderstood {  // The node's last message could not be decoded.
   static constexpr std::string_view kCode = "node_not_understood";
   std::string said;
   LOCKSTEP_FIELDS(NodeNotUnderstood, said);
@@ -74,23 +74,23 @@ struct NodeUnheard {  // UNKNOWN
 
 struct NodeSilent {
   static constexpr std::string_view kCode = "node_silent";
-  Why why;  // it takes no work
+  Why why;  // why it takes no work
   Duration silent_for{0};
   LOCKSTEP_FIELDS(NodeSilent, why, silent_for);
 };
 
-struct NodeStopsOldAttempt {  // of before it was LOST
+struct NodeStopsOldAttempt {  // The attempt began before the node was LOST.
   static constexpr std::string_view kCode = "node_stops_old_attempt";
   AttemptId attempt;
   LOCKSTEP_FIELDS(NodeStopsOldAttempt, attempt);
 };
 
-struct NodeAskedWhatRuns {  // it was LOST
+struct NodeAskedWhatRuns {  // The node was LOST, and is asked which attempts run on it.
   static constexpr std::string_view kCode = "node_asked_what_runs";
   LOCKSTEP_FIELDS(NodeAskedWhatRuns);
 };
 
-struct NodeTakesNoWork {  // it says so itself
+struct NodeTakesNoWork {  // The node reports that itself.
   static constexpr std::string_view kCode = "node_takes_no_work";
   Why why;
   LOCKSTEP_FIELDS(NodeTakesNoWork, why);
@@ -139,7 +139,7 @@ struct NodeLacksRdmaOfSize {
 
 // ---- its machine --------------------------------------------------------------------------------
 
-// How a machine is told from others.
+// The identity of a machine.
 struct MachineRef {
   std::string boot_id;
   std::string machine_id;  // "": unknown
@@ -159,9 +159,9 @@ struct NodeOffersTooMuchMemory {
   static constexpr std::string_view kCode = "node_offers_too_much_memory";
   Bytes offers;
   MachineRef machine;
-  std::string first;  // of the earlier nodes of the machine
-  Bytes earlier;      // what these offer
-  Bytes whole;        // what the machine has
+  std::string first;  // the first of the machine's earlier nodes
+  Bytes earlier;      // the memory that the earlier nodes offer
+  Bytes whole;        // the memory of the machine
   LOCKSTEP_FIELDS(NodeOffersTooMuchMemory, offers, machine, first, earlier, whole);
 };
 
@@ -169,8 +169,8 @@ struct NodeClaimsAnothersMachine {
   static constexpr std::string_view kCode = "node_claims_anothers_machine";
   std::string node;
   Instant since;
-  std::string other;  // whose machine it is
-  std::string host;   // boot and network namespace
+  std::string other;  // the node that has the machine
+  std::string host;   // the boot and network namespace
   LOCKSTEP_FIELDS(NodeClaimsAnothersMachine, node, since, other, host);
 };
 
@@ -179,7 +179,7 @@ struct MachineIsANode {
   static constexpr std::string_view kCode = "machine_is_a_node";
   MachineRef machine;
   std::string node, target;
-  int cpus = 0;  // that the node offers
+  int cpus = 0;  // the cpus that the node offers
   Bytes memory;
   LOCKSTEP_FIELDS(MachineIsANode, machine, node, target, cpus, memory);
 };

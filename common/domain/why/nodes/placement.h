@@ -54,8 +54,8 @@ constexpr MachineStage last_enumerator(MachineStage) { return MachineStage::fail
 struct MachineWithoutNode {
   std::string machine;
   MachineStage stage = MachineStage::being_made;
-  std::string step;  // that failed
-  Why why;           // it failed
+  std::string step;  // the step that failed
+  Why why;           // why it failed
   LOCKSTEP_FIELDS(MachineWithoutNode, machine, stage, step, why);
 };
 
@@ -74,7 +74,7 @@ struct NodePassedOver {
   LOCKSTEP_FIELDS(NodePassedOver, node, why);
 };
 
-struct NodeSkipped {  // when another one was chosen
+struct NodeSkipped {  // Another node was chosen.
   static constexpr std::string_view kCode = "node_skipped";
   std::string node;
   Why why;
@@ -84,7 +84,7 @@ struct NodeSkipped {  // when another one was chosen
 struct NodeCouldRun {  // a part of the job now
   static constexpr std::string_view kCode = "node_could_run";
   std::string node;
-  std::optional<bool> rdma;  // absent: the job does not mind
+  std::optional<bool> rdma;  // absent: the job does not ask for RDMA
   LOCKSTEP_FIELDS(NodeCouldRun, node, rdma);
 };
 
@@ -101,7 +101,7 @@ struct PlacedOnNode {
   int cpus = 0;
   Bytes memory;
   int gpus = 0;
-  bool as_before = false;  // in the attempt before
+  bool as_before = false;  // the rank has the same node as in the attempt before
   LOCKSTEP_FIELDS(PlacedOnNode, node_rank, node, cpus, memory, gpus, as_before);
 };
 
@@ -111,7 +111,7 @@ struct WaitsForNodes {  // enough could run it, but not now
   static constexpr std::string_view kCode = "waits_for_nodes";
   NodesAsked asked;
   std::int64_t free = 0;
-  std::vector<NodePassedOver> passed_over;  // the first ones
+  std::vector<NodePassedOver> passed_over;  // the first nodes
   LOCKSTEP_FIELDS(WaitsForNodes, asked, free, passed_over);
 };
 
@@ -119,7 +119,7 @@ struct InstanceIsStopped {
   static constexpr std::string_view kCode = "instance_is_stopped";
   std::string target;
   Why why;
-  struct Start {  // by its schedule
+  struct Start {  // the next start of its schedule
     Instant at;
     std::string local_time, time_zone;
     LOCKSTEP_FIELDS(Start, at, local_time, time_zone);
@@ -128,11 +128,11 @@ struct InstanceIsStopped {
   LOCKSTEP_FIELDS(InstanceIsStopped, target, why, starts);
 };
 
-struct NodesWereRemoved {  // that the job names
+struct NodesWereRemoved {  // The job names nodes that were removed.
   static constexpr std::string_view kCode = "nodes_were_removed";
   NodesAsked asked;
   std::string target;
-  std::vector<std::string> nodes;  // the first ones
+  std::vector<std::string> nodes;  // the first nodes
   LOCKSTEP_FIELDS(NodesWereRemoved, asked, target, nodes);
 };
 
@@ -155,22 +155,22 @@ struct NoMachineGivesThat {
   static constexpr std::string_view kCode = "no_machine_gives_that";
   NodesAsked asked;
   std::string target;
-  std::string account;  // that the last machines lack; "": they do not
-  Why why;              // they lack it
+  std::string account;  // the account that the last machines lack; "": they have it
+  Why why;              // why they lack it
   LOCKSTEP_FIELDS(NoMachineGivesThat, asked, target, account, why);
 };
 
 struct JobOutlivesMachines {
   static constexpr std::string_view kCode = "job_outlives_machines";
   std::string target;
-  Duration timeout{0};   // of the job
-  Duration lifetime{0};  // of a machine
-  std::string setting;   // that gives them more time: "lockstep.slurm.time"; "": there is none
+  Duration timeout{0};   // the job's time limit
+  Duration lifetime{0};  // the lifetime of a machine
+  std::string setting;   // for a longer lifetime: "lockstep.slurm.time"; "": there is none
   bool in_seconds = false;
   LOCKSTEP_FIELDS(JobOutlivesMachines, target, timeout, lifetime, setting, in_seconds);
 };
 
-// In what the nodes of a gang must be together.
+// The place that the nodes of a gang must share.
 enum class Together { anywhere, network, fabric };
 constexpr std::string_view to_string(Together together) {
   switch (together) {
@@ -186,11 +186,11 @@ struct TooFewNodesFit {
   static constexpr std::string_view kCode = "too_few_nodes_fit";
   NodesAsked asked;
   std::string target;
-  std::int64_t fitting = 0, nodes = 0;  // of the target
+  std::int64_t fitting = 0, nodes = 0;  // the numbers of the target's nodes
   Together together = Together::anywhere;
-  std::vector<NodePassedOver> passed_over;  // the first ones
+  std::vector<NodePassedOver> passed_over;  // the first nodes
   MachinesWithoutNode machines;
-  std::string account;  // that some node lacks; "": none does
+  std::string account;  // the account that some node lacks; "": none does
   LOCKSTEP_FIELDS(TooFewNodesFit, asked, target, fitting, nodes, together, passed_over, machines,
                   account);
 };
@@ -211,21 +211,21 @@ constexpr TargetIs last_enumerator(TargetIs) { return TargetIs::not_made; }
 struct TargetThatFits {
   std::string target;
   TargetIs is = TargetIs::free;
-  double price = 0;  // of a node and hour; 0: none is known
+  double price = 0;  // per node and hour; 0: unknown
   LOCKSTEP_FIELDS(TargetThatFits, target, is, price);
 };
 
 struct TargetWasChosen {
   static constexpr std::string_view kCode = "target_was_chosen";
   TargetThatFits chosen;
-  std::vector<TargetThatFits> others;  // the best ones
+  std::vector<TargetThatFits> others;  // the best targets
   LOCKSTEP_FIELDS(TargetWasChosen, chosen, others);
 };
 
 struct InstanceTypeNotUsed {
   static constexpr std::string_view kCode = "instance_type_not_used";
   std::string instance_type, target;
-  std::string size;  // of the target's nodes; "": it has none
+  std::string size;  // the size of the target's nodes; "": it has none
   LOCKSTEP_FIELDS(InstanceTypeNotUsed, instance_type, target, size);
 };
 

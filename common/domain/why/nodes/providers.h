@@ -21,13 +21,13 @@ struct MachineStepFailed {
   LOCKSTEP_FIELDS(MachineStepFailed, step, fault, why);
 };
 
-struct ProviderSaid {  // in its own words
+struct ProviderSaid {  // The reason in the provider's own words.
   static constexpr std::string_view kCode = "provider_said";
   std::string said;
   LOCKSTEP_FIELDS(ProviderSaid, said);
 };
 
-struct MachineNotJoined {  // the provider says that it runs
+struct MachineNotJoined {  // The provider reports that the machine runs.
   static constexpr std::string_view kCode = "machine_not_joined";
   LOCKSTEP_FIELDS(MachineNotJoined);
 };
@@ -71,12 +71,12 @@ struct TargetUnknown {
   LOCKSTEP_FIELDS(TargetUnknown, target);
 };
 
-struct MachinesNotWanted {  // any more, so the call was stopped
+struct MachinesNotWanted {  // The machines are not wanted any more, so the call was stopped.
   static constexpr std::string_view kCode = "machines_not_wanted";
   LOCKSTEP_FIELDS(MachinesNotWanted);
 };
 
-struct NoMachineToWorkOn {  // each of the call was refused
+struct NoMachineToWorkOn {  // Each machine of the call was refused.
   static constexpr std::string_view kCode = "no_machine_to_work_on";
   LOCKSTEP_FIELDS(NoMachineToWorkOn);
 };
@@ -89,20 +89,20 @@ struct ProviderTooSlow {
 
 struct ProviderPrintedTooMuch {
   static constexpr std::string_view kCode = "provider_printed_too_much";
-  std::int64_t lines = 0;  // the most
+  std::int64_t lines = 0;  // the most lines
   LOCKSTEP_FIELDS(ProviderPrintedTooMuch, lines);
 };
 
 struct ProviderLineTooLong {
   static constexpr std::string_view kCode = "provider_line_too_long";
-  std::int64_t bytes = 0;  // the most
+  std::int64_t bytes = 0;  // the most bytes
   LOCKSTEP_FIELDS(ProviderLineTooLong, bytes);
 };
 
 struct ProviderKilled {
   static constexpr std::string_view kCode = "provider_killed";
   int signal = 0;
-  std::string name;  // of the signal
+  std::string name;  // the name of the signal
   LOCKSTEP_FIELDS(ProviderKilled, signal, name);
 };
 
@@ -113,15 +113,15 @@ struct ProviderExited {
   LOCKSTEP_FIELDS(ProviderExited, exit_code, said);
 };
 
-struct ProviderSaidNothing {  // about the machine
+struct ProviderSaidNothing {  // The provider said nothing about the machine.
   static constexpr std::string_view kCode = "provider_said_nothing";
   LOCKSTEP_FIELDS(ProviderSaidNothing);
 };
 
-struct ProviderNotUnderstood {  // lines that it printed
+struct ProviderNotUnderstood {  // Lines that the provider printed were not understood.
   static constexpr std::string_view kCode = "provider_not_understood";
   std::string target;
-  Why why;  // how it ended
+  Why why;  // how the process ended
   LOCKSTEP_FIELDS(ProviderNotUnderstood, target, why);
 };
 

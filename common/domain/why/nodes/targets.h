@@ -1,5 +1,5 @@
 #pragma once
-// What happened to compute targets, and why compute instances are on or off.
+// The events of compute targets, and why compute instances are on or off.
 
 #include <optional>
 #include <string>
@@ -14,16 +14,16 @@
 
 namespace lockstep {
 
-struct RecurrenceTimes {  // as Recurrence
+struct RecurrenceTimes {  // The same fields as Recurrence.
   Frequency frequency = Frequency::day;
   int interval = 1;
   std::vector<int> hours, minutes, week_days, month_days;
   LOCKSTEP_FIELDS(RecurrenceTimes, frequency, interval, hours, minutes, week_days, month_days);
 };
 
-struct ScheduleTimes {  // as Trigger
+struct ScheduleTimes {  // The same fields as Trigger.
   std::optional<std::string> cron;
-  std::optional<RecurrenceTimes> recurrence;  // if not by cron
+  std::optional<RecurrenceTimes> recurrence;  // set if the schedule is not cron
   std::string time_zone;                      // "": UTC
   LOCKSTEP_FIELDS(ScheduleTimes, cron, recurrence, time_zone);
 };
@@ -50,7 +50,7 @@ struct InstanceWasIdle {
   LOCKSTEP_FIELDS(InstanceWasIdle, idle);
 };
 
-struct TimeZoneUnknown {  // to the launcher's machine
+struct TimeZoneUnknown {  // The launcher's machine does not know the zone.
   static constexpr std::string_view kCode = "time_zone_unknown";
   std::string time_zone;
   LOCKSTEP_FIELDS(TimeZoneUnknown, time_zone);
@@ -100,7 +100,7 @@ struct MachineWasWanted {
   LOCKSTEP_FIELDS(MachineWasWanted, why);
 };
 
-struct MachineWasFound {  // by its tag, and leaves
+struct MachineWasFound {  // A machine with the target's tag was found, and is removed.
   static constexpr std::string_view kCode = "machine_was_found";
   LOCKSTEP_FIELDS(MachineWasFound);
 };

@@ -1,5 +1,6 @@
 #pragma once
-// What a node cannot do for a job, and what the ranks there ran into: PartReport::notes and limits.
+// The things that a node cannot do for a job, and the limits that its ranks reached:
+// PartReport::notes and limits.
 
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ struct RankIsOutsideCgroup {
 
 struct ProcessesAreNotLimited {
   static constexpr std::string_view kCode = "processes_are_not_limited";
-  long long limit = 0;  // of each rank
+  long long limit = 0;  // the limit of each rank
   LOCKSTEP_FIELDS(ProcessesAreNotLimited, limit);
 };
 
@@ -53,14 +54,14 @@ struct ForksRefused {  // processes and threads, to `rank` first
   LOCKSTEP_FIELDS(ForksRefused, rank, refused, limit, is_of_all_jobs, more_ranks);
 };
 
-struct ForksRefusedInContainer {  // to all its ranks together
+struct ForksRefusedInContainer {  // The limit holds for all its ranks together.
   static constexpr std::string_view kCode = "forks_refused_in_container";
   long long refused = 0;
   long long limit = 0;
   LOCKSTEP_FIELDS(ForksRefusedInContainer, refused, limit);
 };
 
-struct ForksRefusedOnNode {  // to all its jobs together
+struct ForksRefusedOnNode {  // The limit holds for all jobs of the node together.
   static constexpr std::string_view kCode = "forks_refused_on_node";
   long long refused = 0;
   long long limit = 0;
@@ -77,10 +78,10 @@ struct LogsAreCut {
 };
 
 // ---- places and settings ------------------------------------------------------------------------
-struct FolderDiffers {  // of the job, from those on other nodes or in other attempts
+struct FolderDiffers {  // other nodes or other attempts have another folder
   static constexpr std::string_view kCode = "folder_differs";
   std::string folder;
-  bool in_each_attempt = false;  // else on each node
+  bool in_each_attempt = false;  // false: on each node
   std::string said;              // why it cannot be at the job's path
   LOCKSTEP_FIELDS(FolderDiffers, folder, in_each_attempt, said);
 };
@@ -89,9 +90,9 @@ struct FolderDiffers {  // of the job, from those on other nodes or in other att
 struct SettingIsMistaken {
   static constexpr std::string_view kCode = "setting_is_mistaken";
   std::vector<std::string> variables;
-  bool is_ours = false;         // Lockstep set them
-  bool is_interface = false;    // they name interfaces
-  std::string other_interface;  // that the ranks use without them; "": unknown
+  bool is_ours = false;         // whether Lockstep set the variables
+  bool is_interface = false;    // the variables name interfaces
+  std::string other_interface;  // the interface that ranks would use without them; "": unknown
   std::string set_for;          // see NetworkSetting::reason
   std::string said;             // see NetworkSetting::warning
   LOCKSTEP_FIELDS(SettingIsMistaken, variables, is_ours, is_interface, other_interface, set_for,
@@ -114,7 +115,7 @@ struct NoCoreFile {
   LOCKSTEP_FIELDS(NoCoreFile, rank, why);
 };
 
-// Who gets the node's core files instead, by kernel.core_pattern.
+// The receiver of the node's core files, by kernel.core_pattern.
 enum class CoreTaker { nobody, program, socket };
 std::string_view to_string(CoreTaker taker);
 constexpr CoreTaker last_enumerator(CoreTaker) { return CoreTaker::socket; }
@@ -123,7 +124,7 @@ struct CoresGoElsewhere {
   static constexpr std::string_view kCode = "cores_go_elsewhere";
   CoreTaker taker = CoreTaker::nobody;
   std::string program;
-  bool of_container = false;  // the program is outside of it
+  bool of_container = false;  // the program is outside of the container
   LOCKSTEP_FIELDS(CoresGoElsewhere, taker, program, of_container);
 };
 
@@ -143,7 +144,7 @@ struct CoreWasNotRead {
 struct CoreFileNotFound {
   static constexpr std::string_view kCode = "core_file_not_found";
   int rank = 0;
-  bool is_written = false;  // the kernel says that it wrote one
+  bool is_written = false;  // true: the kernel reports that it wrote a core file
   LOCKSTEP_FIELDS(CoreFileNotFound, rank, is_written);
 };
 
@@ -163,7 +164,7 @@ struct CoreFileNotWritten {
   LOCKSTEP_FIELDS(CoreFileNotWritten, rank, size, file);
 };
 
-struct NoStackTool {  // eu-stack or gdb
+struct NoStackTool {  // The node has neither eu-stack nor gdb.
   static constexpr std::string_view kCode = "no_stack_tool";
   int rank = 0;
   LOCKSTEP_FIELDS(NoStackTool, rank);

@@ -27,7 +27,7 @@ struct StoppedByOrder {
 struct PeerEndedGang {
   static constexpr std::string_view kCode = "peer_ended_gang";
   int node_rank = 0;
-  Why why;  // as that node told it
+  Why why;  // the reason that the peer sent
   LOCKSTEP_FIELDS(PeerEndedGang, node_rank, why);
 };
 
@@ -44,7 +44,7 @@ struct GangHung {
   LOCKSTEP_FIELDS(GangHung, kind, ranks);
 };
 
-// What became of the process or the container that the ranks of a node were below.
+// How the process or the container ended below which the ranks of a node ran.
 enum class SpawnEnd { died, container_removed, container_gone };
 std::string_view to_string(SpawnEnd end);
 constexpr SpawnEnd last_enumerator(SpawnEnd) { return SpawnEnd::container_gone; }
@@ -55,7 +55,8 @@ struct RanksDiedWithSpawn {
   LOCKSTEP_FIELDS(RanksDiedWithSpawn, end);
 };
 
-struct RankServerDied {  // of MPI; ranks that had not finalized were ended
+struct RankServerDied {  // The MPI server of the ranks died; ranks that had not finalized were
+                         // ended.
   static constexpr std::string_view kCode = "rank_server_died";
   std::string said;
   LOCKSTEP_FIELDS(RankServerDied, said);
@@ -77,7 +78,7 @@ struct RanTooLong {
 struct PathIsBroken {
   static constexpr std::string_view kCode = "path_is_broken";
   PathFailure path;
-  std::string from_name, to_name;  // of its nodes
+  std::string from_name, to_name;  // the names of the path's nodes
   int more = 0;                    // paths of the gang that are broken
   LOCKSTEP_FIELDS(PathIsBroken, path, from_name, to_name, more);
 };
@@ -85,7 +86,7 @@ struct PathIsBroken {
 struct GangNotConnected {
   static constexpr std::string_view kCode = "gang_not_connected";
   Duration within{0};
-  Why why;  // if this node knows
+  Why why;  // the reason, if this node knows it
   LOCKSTEP_FIELDS(GangNotConnected, within, why);
 };
 
@@ -95,23 +96,23 @@ struct ProbeDidNotEnd {
   LOCKSTEP_FIELDS(ProbeDidNotEnd, within);
 };
 
-struct ProbeFailed {  // and named no path
+struct ProbeFailed {  // The probe failed without the name of a path.
   static constexpr std::string_view kCode = "probe_failed";
   LOCKSTEP_FIELDS(ProbeFailed);
 };
 
-// What is wrong with a gang's table, as a node's parent in the tree passed it on.
+// The fault in a gang's table, as a node's parent in the tree passed it on.
 enum class TableFault { other_attempt, out_of_order, wrong_count, altered, incomplete };
 std::string_view to_string(TableFault fault);
 constexpr TableFault last_enumerator(TableFault) { return TableFault::incomplete; }
 
 struct GangTableRefused {
   static constexpr std::string_view kCode = "gang_table_refused";
-  int parent = 0;  // node rank
+  int parent = 0;  // the parent's node rank
   TableFault fault = TableFault::altered;
-  std::string attempt;     // other_attempt: its
-  int first = 0, due = 0;  // out_of_order: the row that came, and the one that was due
-  int nodes = 0;           // of the gang
+  std::string attempt;     // other_attempt: the name of that attempt
+  int first = 0, due = 0;  // out_of_order: the row that came, and the row that was due
+  int nodes = 0;           // the number of the gang's nodes
   LOCKSTEP_FIELDS(GangTableRefused, parent, fault, attempt, first, due, nodes);
 };
 
@@ -120,7 +121,7 @@ struct OrderLacksGang {  // the agent was replaced by an older one
   LOCKSTEP_FIELDS(OrderLacksGang);
 };
 
-struct LimitsAreRequired {  // lockstep.limits: required
+struct LimitsAreRequired {  // The job has lockstep.limits: required.
   static constexpr std::string_view kCode = "limits_are_required";
   Why why;  // the limit that is not enforced
   LOCKSTEP_FIELDS(LimitsAreRequired, why);
@@ -133,20 +134,20 @@ struct StoppedEarly {
   LOCKSTEP_FIELDS(StoppedEarly, has_directory);
 };
 
-struct RunnerDied {  // without a final report
+struct RunnerDied {  // The runner died without a final report.
   static constexpr std::string_view kCode = "runner_died";
-  bool is_unwatched = false;      // while no agent was there
+  bool is_unwatched = false;      // true: it died while no agent was there
   std::string removed_directory;  // the attempt's, if somebody removed it
-  std::string said;               // the end of its own log
+  std::string said;               // the end of the runner's own log
   LOCKSTEP_FIELDS(RunnerDied, is_unwatched, removed_directory, said);
 };
 
-struct RunnerWasKilled {  // it did not stop in time
+struct RunnerWasKilled {  // The runner did not stop in time.
   static constexpr std::string_view kCode = "runner_was_killed";
   LOCKSTEP_FIELDS(RunnerWasKilled);
 };
 
-struct RunnerToldNoEnd {  // it finished without how its ranks ended
+struct RunnerToldNoEnd {  // The runner finished without a report on how its ranks ended.
   static constexpr std::string_view kCode = "runner_told_no_end";
   LOCKSTEP_FIELDS(RunnerToldNoEnd);
 };
@@ -160,15 +161,15 @@ struct HoldsMostParts {
 struct DiskLimitReached {
   static constexpr std::string_view kCode = "disk_limit_reached";
   Bytes used;
-  Bytes removed;  // of these, in files without a name that are open
+  Bytes removed;  // the bytes of these in open files without a name
   Bytes limit;
   LOCKSTEP_FIELDS(DiskLimitReached, used, removed, limit);
 };
 
-struct DiskIsFull {  // and of all jobs of the node this one uses most of it
+struct DiskIsFull {  // The part uses most of the disk among all jobs of the node.
   static constexpr std::string_view kCode = "disk_is_full";
   Bytes free, total;
-  Bytes used, removed;  // as in DiskLimitReached
+  Bytes used, removed;  // the same fields as in DiskLimitReached
   LOCKSTEP_FIELDS(DiskIsFull, free, total, used, removed);
 };
 
@@ -185,12 +186,12 @@ struct EnvironmentFailedBefore {
 // ---- of a node that takes no new part -----------------------------------------------------------
 struct DiskIsLow {
   static constexpr std::string_view kCode = "disk_is_low";
-  Bytes low;  // less is free
+  Bytes low;  // less space than this is free
   std::string folder;
   LOCKSTEP_FIELDS(DiskIsLow, low, folder);
 };
 
-struct ProcessesAreScarce {  // of all jobs of the node together
+struct ProcessesAreScarce {  // The limit of all jobs of the node together is nearly reached.
   static constexpr std::string_view kCode = "processes_are_scarce";
   long long limit = 0;
   std::string cgroup;
@@ -198,19 +199,19 @@ struct ProcessesAreScarce {  // of all jobs of the node together
 };
 
 // ---- of the launcher, about what a node told ----------------------------------------------------
-struct NoFinalReport {  // of a part that ended
+struct NoFinalReport {  // The part ended without a final report.
   static constexpr std::string_view kCode = "no_final_report";
   LOCKSTEP_FIELDS(NoFinalReport);
 };
 
 struct IncompleteReport {
   static constexpr std::string_view kCode = "incomplete_report";
-  int ranks = 0;  // in it
+  int ranks = 0;  // the number of ranks in the report
   int wanted = 0;
   LOCKSTEP_FIELDS(IncompleteReport, ranks, wanted);
 };
 
-struct LockWasNotKept {  // of an environment
+struct LockWasNotKept {  // The lock of an environment was not stored.
   static constexpr std::string_view kCode = "lock_was_not_kept";
   std::string said;
   LOCKSTEP_FIELDS(LockWasNotKept, said);

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-// What lockstep-spawn does to start a program; `start`: unknown.
+// The step in which lockstep-spawn failed to start a program; `start`: unknown.
 enum class StartStep { start, fork, directory, user, rlimits, cpus, cgroups, stdio, exec };
 std::string_view to_string(StartStep step);
 constexpr StartStep last_enumerator(StartStep) { return StartStep::exec; }
@@ -20,8 +20,9 @@ struct RankNotStarted {
   static constexpr std::string_view kCode = "rank_not_started";
   StartStep step = StartStep::start;
   std::string program;
-  bool may_lack_interpreter = false;  // execve says the same where that of a script is missing
-  std::string said;                   // by the kernel: "No such file or directory"
+  bool may_lack_interpreter = false;  // execve gives the same error if a script's interpreter is
+                                      // missing
+  std::string said;                   // the kernel's words: "No such file or directory"
   LOCKSTEP_FIELDS(RankNotStarted, step, program, may_lack_interpreter, said);
 };
 
@@ -40,23 +41,23 @@ struct KilledForMemory {
   LOCKSTEP_FIELDS(KilledForMemory);
 };
 
-struct KilledByUser {  // with `lockstep job signal`
+struct KilledByUser {  // A user ended it with `lockstep job signal`.
   static constexpr std::string_view kCode = "killed_by_user";
   LOCKSTEP_FIELDS(KilledByUser);
 };
 
-struct KilledFromOutside {  // by neither Lockstep nor a user of it
+struct KilledFromOutside {  // Neither Lockstep nor a user of it sent the signal.
   static constexpr std::string_view kCode = "killed_from_outside";
-  std::string said;  // by the kernel's log; "": nothing
+  std::string said;  // the line of the kernel's log; "": nothing
   LOCKSTEP_FIELDS(KilledFromOutside, said);
 };
 
-struct NotFinalized {  // it exited with 0 after MPI_Init
+struct NotFinalized {  // The rank exited with 0 after MPI_Init, without MPI_Finalize.
   static constexpr std::string_view kCode = "not_finalized";
   LOCKSTEP_FIELDS(NotFinalized);
 };
 
-struct NeverJoinedMpi {  // although other ranks did: it saw itself as rank 0 of 1
+struct NeverJoinedMpi {  // Other ranks joined: this one saw itself as rank 0 of 1.
   static constexpr std::string_view kCode = "never_joined_mpi";
   LOCKSTEP_FIELDS(NeverJoinedMpi);
 };
@@ -64,20 +65,20 @@ struct NeverJoinedMpi {  // although other ranks did: it saw itself as rank 0 of
 struct CalledMpiAbort {
   static constexpr std::string_view kCode = "called_mpi_abort";
   int abort_code = 0;
-  std::string said;  // by the rank
+  std::string said;  // the words that the rank gave
   LOCKSTEP_FIELDS(CalledMpiAbort, abort_code, said);
 };
 
-struct MpiInitFailed {  // it never reached the runner
+struct MpiInitFailed {  // The rank's MPI_Init never reached the runner.
   static constexpr std::string_view kCode = "mpi_init_failed";
-  bool is_mpich = false;  // its MPI library is MPICH or one of its family
+  bool is_mpich = false;  // the MPI library is MPICH or one of its family
   LOCKSTEP_FIELDS(MpiInitFailed, is_mpich);
 };
 
 struct CrashedIn {  // the innermost frame of the thread that failed
   static constexpr std::string_view kCode = "crashed_in";
   std::string function;
-  std::string file;  // without its folder; "": unknown
+  std::string file;  // the file's name without its folder; "": unknown
   int line = 0;      // 0: unknown
   LOCKSTEP_FIELDS(CrashedIn, function, file, line);
 };
@@ -91,7 +92,7 @@ struct WasRefusedForks {
   LOCKSTEP_FIELDS(WasRefusedForks, refused, limit, is_of_all_jobs);
 };
 
-// The whole of a rank's end, where no RankExit of it is at hand.
+// The whole end of a rank, for places without its RankExit.
 struct RankEnded {
   static constexpr std::string_view kCode = "rank_ended";
   int rank = 0;

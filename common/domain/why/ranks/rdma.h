@@ -14,11 +14,11 @@
 
 namespace lockstep {
 
-// Seen before ranks start.
+// The causes that are seen before ranks start.
 enum class RdmaLack {
   no_port,
   no_active_port,
-  no_partition,  // no active port is a full member of one
+  no_partition,  // no active port is a full member of a partition
   no_gid,        // all active ports are of RoCE, and none has one of an IP address
   no_device_files,
   locked_memory,
@@ -37,7 +37,7 @@ struct RdmaIsLacking {
   LOCKSTEP_FIELDS(RdmaIsLacking, lack, of, lockable);
 };
 
-// Seen while ranks run.
+// The causes that are seen while ranks run.
 enum class SocketsCause {
   unknown,
   disabled,          // a variable of the job chooses sockets
@@ -58,7 +58,7 @@ struct RanksAvoidRdma {
   static constexpr std::string_view kCode = "ranks_avoid_rdma";
   SocketsCause cause = SocketsCause::unknown;
   std::string of;                   // of the cause: "NCCL_IB_DISABLE=1", a call with its reason
-  std::optional<SettingSource> by;  // who set a variable in `of`, if the job did not
+  std::optional<SettingSource> by;  // the source of a variable in `of`, if the job did not set it
   std::string set_for;              // why: see NetworkSetting::reason
   std::string library;              // "NCCL 2.28.9", "MPI"; "": not known
   bool has_failed = false;          // RDMA was chosen, and a call of it failed; else they use TCP
@@ -71,7 +71,7 @@ struct RdmaIsNotUsed {
   static constexpr std::string_view kCode = "rdma_is_not_used";
   Rdma wanted = Rdma::preferred;
   Why why;
-  bool uses_tcp = false;  // no library can use RDMA there
+  bool uses_tcp = false;  // no library can use RDMA on the node
   LOCKSTEP_FIELDS(RdmaIsNotUsed, wanted, why, uses_tcp);
 };
 

@@ -127,7 +127,7 @@ std::string how_to_add_nodes(const ComputeView& compute) {
     case NodeSource::slurm:
     case NodeSource::command:
     case NodeSource::kubernetes:
-      if (is_instance(compute.spec)) return "";  // while its machine is being made
+      if (is_instance(compute.spec)) return "";  // shown while its machine is being made
       return fmt::format(
           "Its machines are made when jobs wait for it: `lockstep run --compute {} "
           "-- COMMAND`",

@@ -23,7 +23,7 @@ bool is_host(const std::optional<ComputeView>& compute, const std::string& name)
                                 [&](const SshHost& host) { return host.name == name; });
 }
 
-// A try that began after `first` has failed, and no other try has begun.
+// Whether a try that began after `first` has failed, and no other try has begun.
 bool is_new_failure(const MachineView& first, const MachineView& now) {
   const bool is_busy = !now.step.empty() || now.state == "creating" || now.state == "removing";
   return !is_busy && has_failed(now) && (!has_failed(first) || now.failures != first.failures);
@@ -81,7 +81,7 @@ std::string MachineProgress::line_of_joining(const std::string& name, Followed& 
     followed.has_failed = true;
     return name + ": was detached by another command";
   }
-  // It is attached again when it has been removed.
+  // The host is attached again when it has been removed.
   if (now == nullptr || is_leaving(*now)) return name + ": waits until it is detached";
   if (has_failed && !is_leaving(*now)) {
     followed.has_failed = true;

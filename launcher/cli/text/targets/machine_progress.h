@@ -20,14 +20,14 @@ class MachineProgress {
     bool until_deleted = false;  // the target must go too
   };
 
-  // `begun`: the answer to the request that began it. A failure in there is an old one.
+  // `begun`: the answer to the request that began it. A failure in it is an old one.
   MachineProgress(const ComputeView& begun, Goals goals) : MachineProgress(begun, goals, {}) {}
   MachineProgress(const ComputeView& begun, Goals goals, Options options);
 
   const std::string& target() const { return spec_.name; }
-  // What changed since the last call. nullopt: the target does not exist any more.
+  // The changes since the last call. nullopt: the target does not exist any more.
   std::vector<std::string> update(const std::optional<ComputeView>& now);
-  // Every machine is where it should be, or has failed.
+  // Whether every machine is where it should be, or has failed.
   bool is_done() const;
   // Machines that are not where they should be.
   std::vector<std::string> missing() const;
@@ -42,13 +42,14 @@ class MachineProgress {
   struct Followed {
     Goal goal = Goal::joined;
     MachineView first, last;
-    bool is_there = false;    // where it should be
-    bool has_failed = false;  // once since we look
+    bool is_there = false;    // whether the machine should exist
+    bool has_failed = false;  // true if it failed once since we look
     bool is_told_to_wait = false;
     std::string said;  // the last line
   };
 
-  // `now` null: the target has no such machine. `is_wanted`: it is a host of the target.
+  // The line of a machine. `now` null: the target does not have the machine. `is_wanted`: it is a
+  // host of the target.
   std::string line_of(const std::string& name, Followed& followed, const MachineView* now,
                       bool is_wanted) const;
   std::string line_of_joining(const std::string& name, Followed& followed, const MachineView* now,
@@ -56,8 +57,8 @@ class MachineProgress {
   std::string line_of_leaving(const std::string& name, Followed& followed,
                               const MachineView* now) const;
 
-  ComputeSpec spec_;          // as it was at first
-  std::string last_failure_;  // of an elastic target
+  ComputeSpec spec_;          // the spec as it was at first
+  std::string last_failure_;  // for an elastic target
   bool is_elastic_ = false;   // its failed machines are replaced by others
   Options options_;
   std::map<std::string, Followed> machines_;

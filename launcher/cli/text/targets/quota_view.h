@@ -8,8 +8,7 @@
 
 namespace lockstep::cli {
 
-// One line for each quota. With `unlimited` false, leaves out default limits of which nothing is
-// used.
+// One line for each quota. With `unlimited` false, leaves out default limits without use.
 std::string quotas_text(const std::vector<QuotaView>& quotas, bool unlimited);
 
 }  // namespace lockstep::cli

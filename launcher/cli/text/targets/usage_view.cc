@@ -110,7 +110,7 @@ void sort_by(std::vector<Item>* items, const Key& key) {
                    [&](const Item& a, const Item& b) { return key(a) > key(b); });
 }
 
-// -1: not known.
+// The amount of a resource; -1: not known.
 std::int64_t amount(UsageOrder order, const NodeUsage& node) {
   if (!node.use) return -1;
   const NodeUse& use = node.use->use;

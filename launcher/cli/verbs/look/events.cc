@@ -43,7 +43,7 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
   return code;
 }
 
-// One of many events: a line, or an element of a YAML list. Never Format::table.
+// Formats one of many events: a line, or an element of a YAML list. Never Format::table.
 std::string line_in(Format format, const Json& json) {
   if (format == Format::json) return json_line(json) + "\n";
   return format == Format::yaml ? yaml_text(Json::array({json})) : tsv_text(Json::array({json}));

@@ -41,7 +41,7 @@ bool has_checkpoint(const AttemptView& attempt) {
   return false;
 }
 
-// A plan for everything that is kept of the attempt.
+// The plan for everything that is kept of the attempt.
 Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
   DownloadRequest request;
   request.attempt = attempt;
@@ -162,7 +162,7 @@ const LeftFile* partial_of(const LeftFiles& left, const std::string& path) {
   return found == left.files().end() ? nullptr : &*found;
 }
 
-// A partial file can also be named by its final name.
+// The chosen file. A partial file can also be named by its final name.
 Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
   const LeftFile* found = file_at(left, options.path);
   if (found == nullptr) found = partial_of(left, options.path);
@@ -177,7 +177,7 @@ Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
                                 quoted_name(found->path), quoted_name(found->entry.target)));
 }
 
-// A note if standard output will not get the whole file.
+// The note if standard output will not get the whole file.
 std::string note_on(const LeftFiles& left, const FilesOptions& options, const LeftFile& file) {
   if (file.partial)
     return fmt::format("{} is partial: it was being written when these {} were sent",

@@ -19,7 +19,7 @@ namespace {
 
 struct JobOptions {
   std::string name;
-  std::vector<std::string> names;  // for cancel
+  std::vector<std::string> names;  // the jobs to cancel
   bool all_steps = false;          // for show
   bool settings = false;           // for explain
   int rank = 0;
@@ -67,7 +67,7 @@ int explain(Context& context, const JobOptions& options) {
       options.settings ? settings_text(id->value, *explain.settings) : explain_text(explain));
 }
 
-// Each job is canceled, even if another one fails.
+// Cancels each job, even if another one fails.
 int cancel(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());

@@ -70,7 +70,7 @@ class LineComparer {
   }
 
  private:
-  // False: a symlink, or a file larger than kMostShown.
+  // Fetches a file. False: it is a symlink, or larger than kMostShown.
   Result<bool> bring(LeftFiles& files, const std::string& path, const std::string& to) {
     const auto found = std::find_if(files.files().begin(), files.files().end(),
                                     [&](const LeftFile& file) { return file.path == path; });
@@ -109,8 +109,8 @@ class JobComparer {
   }
 
  private:
-  // A reader who may see the job but not read it gets it without code and texts. Comparing such
-  // jobs is refused, like reading their events.
+  // A job that the reader may read. One who may only see it gets it without code and texts.
+  // Comparing such jobs is refused, like reading their events.
   Result<JobView> readable(const std::string& name) {
     TRY_ASSIGN(const JobId job, named_job(connection_, "job compare", name));
     TRY_ASSIGN(JobReply reply, connection_.ask_for<JobReply>(ShowJob{job, true}));
@@ -143,7 +143,7 @@ class JobComparer {
     return {};
   }
 
-  // No jobs if both steps have the results of one job.
+  // Finds the jobs of both steps; none if both have the results of one job.
   Status find_jobs(const StepPair& pair, std::optional<JobView>& a, std::optional<JobView>& b,
                    Comparison& all) {
     const JobId &a_job = pair.a.view->job, &b_job = pair.b.view->job;
@@ -158,7 +158,7 @@ class JobComparer {
     return {};
   }
 
-  // nullopt: the reused job was deleted, or the reader may not see it.
+  // The job of a step; nullopt: the reused job was deleted, or the reader may not see it.
   Result<std::optional<JobView>> job_of(const JobId& id) {
     auto reply = connection_.ask_for<JobReply>(ShowJob{id});
     if (reply) return std::optional(std::move(reply->job));
@@ -168,7 +168,8 @@ class JobComparer {
     return reply.error();
   }
 
-  // Many steps have the same two trees, so each pair is compared once.
+  // Adds the differences of source trees. Many steps have the same two trees, so each pair is
+  // compared once.
   Status add_code(const StepPair& pair, const Comparison& all, StepComparison& step) {
     const auto &a = pair.a.step->spec.snapshot, &b = pair.b.step->spec.snapshot;
     if (a == b) return {};

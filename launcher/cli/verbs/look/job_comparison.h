@@ -1,6 +1,6 @@
 #pragma once
-// Two jobs beside each other, as the launcher has them: what was asked for, results, source files,
-// and the steps of pipelines.
+// Two jobs beside each other, as the launcher has them: their requests, results, source files, and
+// the steps of pipelines.
 
 #include <map>
 #include <string>
@@ -11,13 +11,15 @@
 
 namespace lockstep::cli {
 
-inline constexpr std::size_t kMostFilesOfLines = 50;     // whose lines are compared, of all steps
-inline constexpr std::size_t kMostStepsWithJobs = 1000;  // whose jobs are asked for
-inline constexpr std::size_t kMostTreePairs = 50;        // of source trees of steps
+// the most files whose lines are compared, in all steps
+inline constexpr std::size_t kMostFilesOfLines = 50;
+inline constexpr std::size_t kMostStepsWithJobs = 1000;  // the most steps whose jobs are requested
+inline constexpr std::size_t kMostTreePairs = 50;        // the most pairs of source trees of steps
 
 struct SourceDifference {
   CodeDifference paths;
-  std::map<std::string, std::string> lines = {};  // of changed files, as `diff -u` shows them
+  // the lines of changed files, as `diff -u` shows them
+  std::map<std::string, std::string> lines = {};
 };
 
 struct StepComparison {
@@ -31,12 +33,12 @@ struct Comparison {
   std::string a, b;  // the names of the jobs
   std::vector<FieldDifference> fields;
   SourceDifference code;
-  std::vector<StepComparison> steps;  // those that differ
+  std::vector<StepComparison> steps;  // the steps that differ
   std::size_t by_states = 0;          // steps behind kMostStepsWithJobs: compared without results
   bool is_same() const { return fields.empty() && code.paths.empty() && steps.empty(); }
 };
 
-// `lines`: those of changed files too.
+// Compares two jobs. `lines`: also the lines of changed files.
 Result<Comparison> compare_jobs(Connection& connection, const std::string& a, const std::string& b,
                                 bool lines);
 

@@ -46,7 +46,7 @@ Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, i
   return all;
 }
 
-// The launcher's lists have no steps, so the steps of the newest pipelines are requested.
+// Adds the steps of the newest pipelines, since the launcher's lists have no steps.
 void add_steps(Connection& connection, std::vector<JobView>& jobs) {
   int left = kPipelinesWithSteps;
   for (JobView& job : jobs) {

@@ -5,12 +5,12 @@
 
 namespace lockstep::cli {
 
-void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
-void add_list_verb(CLI::App& group, VerbTable table);      // job list
-void add_download_verb(CLI::App& group, VerbTable table);  // job download
-void add_events_verb(CLI::App& group, VerbTable table);    // job events
-void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
-void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
-void add_compare_verb(CLI::App& group, VerbTable table);   // job compare
+void add_job_verbs(VerbTable table);  // adds job create|list|show|stream|logs|download|cancel|…
+void add_list_verb(CLI::App& group, VerbTable table);      // adds job list
+void add_download_verb(CLI::App& group, VerbTable table);  // adds job download
+void add_events_verb(CLI::App& group, VerbTable table);    // adds job events
+void add_log_verbs(CLI::App& group, VerbTable table);      // adds job stream, job logs
+void add_files_verbs(CLI::App& group, VerbTable table);    // adds job files, job cat
+void add_compare_verb(CLI::App& group, VerbTable table);   // adds job compare
 
 }  // namespace lockstep::cli

@@ -37,7 +37,7 @@ void add(Downloaded done, const std::string& below, PipelineDownloaded& all) {
   }
 }
 
-// For a reused step, the files of the job whose results it uses.
+// Adds a step's files; for a reused step, the files of the job whose results it uses.
 Status add_step(Connection& connection, const std::string& pipeline, const StepView& step,
                 const std::string& folder, const OnText& progress, PipelineDownloaded& all) {
   const std::string below = pipeline + "/" + step.name;

@@ -12,15 +12,15 @@ namespace lockstep::cli {
 
 struct PipelineDownloadRequest {
   std::string folder;                // the pipeline's own folder is made in it
-  bool steps = false;                // what each step left as well
-  std::optional<std::string> named;  // only this output of the pipeline
+  bool steps = false;                // also the files of each step
+  std::optional<std::string> named;  // downloads only this output of the pipeline
 };
 
 struct PipelineDownloaded {
   std::vector<DownloadedTree> trees;  // paths below `folder`
   std::vector<LogFile> logs;          // names are paths below `folder`
   std::vector<std::string> problems;
-  // For people: the jobs whose files stand in for a step's; a folder that could not be marked.
+  // The notes for people: the jobs whose files replace a step's; a folder that could not be marked.
   std::vector<std::string> notes;
   bool is_marked = true;
 };

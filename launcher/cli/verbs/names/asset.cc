@@ -97,7 +97,7 @@ bool names_version(const std::string& name) {
   return rest.find_first_of(":@") != std::string_view::npos;
 }
 
-// NAME with --version or --label, as in az, or all in one word.
+// Reads NAME with --version or --label, as in az, or all in one word.
 Result<AssetReference> reference_of(const AssetArguments& arguments) {
   const std::string lead = fmt::format("{}: ", to_string(arguments.kind));
   std::string text = arguments.name;
@@ -150,7 +150,7 @@ int show(Context& context, const AssetArguments& arguments) {
   return print(context, arguments.format, json, text);
 }
 
-// One version, or all versions if the name stands alone.
+// Archives one version, or all versions if only the name is given.
 int set_archived(Context& context, const AssetArguments& arguments, bool archived) {
   const auto reference = reference_of(arguments);
   if (!reference) return fail(context.terminal, reference.error(), kExitUsage);

@@ -1,5 +1,5 @@
 #pragma once
-// What the verbs that register data, models and components have in common.
+// The common parts of the verbs that register data, models and components.
 
 #include <map>
 #include <string>

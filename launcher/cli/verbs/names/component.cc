@@ -1,5 +1,5 @@
 // `lockstep component create`: registers a component's file and the files that it names. The other
-// verbs are those of data and models.
+// verbs are shared with data and models.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -90,7 +90,7 @@ int list(Context& context, const EnvironmentOptions& options) {
                environment_table(reply->environments));
 }
 
-// NAME with --version or --label, as in az, or all in one word.
+// Reads NAME with --version or --label, as in az, or all in one word.
 Result<std::string> reference_of(const EnvironmentOptions& options) {
   constexpr std::string_view kScheme = "azureml:";
   std::string name = options.name;

@@ -14,7 +14,7 @@ namespace lockstep::cli {
 
 namespace {
 
-// For the job that prepares the environment; it runs `true`.
+// The memory of the job that prepares the environment; it runs `true`.
 constexpr Bytes kPrepareMemory = mebibytes(64);
 
 Result<int> usable_nodes(Connection& connection) {

@@ -8,18 +8,18 @@
 
 namespace lockstep::cli {
 
-// Of all verbs of `lockstep environment`.
+// The options of all verbs of `lockstep environment`.
 struct EnvironmentOptions {
   std::string name;     // create: over the file; list, show: which
-  std::string version;  // the same
+  std::string version;  // create: over the file; list, show: which
   std::string label;    // show
-  std::string file;     // create: a path; prepare: that, or a reference
+  std::string file;     // create: a path; prepare: a path or a reference
   std::string project;  // create, prepare
   bool include_archived = false, archived_only = false;  // list
   std::optional<int> nodes;
   bool rebuild = false;
   bool quiet = false;
-  bool wait_anyway = false;  // in vain
+  bool wait_anyway = false;  // submits even if the job waits in vain
   std::string unused_for = "7d";
   std::string job;
   std::optional<int> node_rank;

@@ -25,7 +25,7 @@ int wrong(Context& context, const NameArguments& arguments, const char* verb,
               kExitUsage);
 }
 
-// Each name separately: a refusal for one does not stop the others.
+// Shares each name separately: a refusal for one does not stop the others.
 int set_shared(Context& context, const NameArguments& arguments, bool shared) {
   if (arguments.users.empty() && !arguments.with_project)
     return wrong(context, arguments, shared ? "share" : "unshare",

@@ -7,8 +7,9 @@
 
 namespace lockstep::cli {
 
-void add_name_verbs(CLI::App& group, VerbTable table, NameKind kind);  // share, unshare, delete
-void add_version_update_verb(CLI::App& group, VerbTable table, NameKind kind);  // update
-void add_environment_archive_verbs(CLI::App& group, VerbTable table);           // archive, restore
+// adds share, unshare, delete
+void add_name_verbs(CLI::App& group, VerbTable table, NameKind kind);
+void add_version_update_verb(CLI::App& group, VerbTable table, NameKind kind);  // adds update
+void add_environment_archive_verbs(CLI::App& group, VerbTable table);  // adds archive, restore
 
 }  // namespace lockstep::cli

@@ -1,4 +1,4 @@
-// Verbs that change what is stored beside a version's content: description, tags, archived.
+// Verbs that change the data stored beside a version's content: description, tags, archived.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -65,7 +65,7 @@ int update(Context& context, const VersionArguments& arguments) {
   return tell(context, **connection, *changes);
 }
 
-// One version, or all versions if the name stands alone.
+// Archives one version, or all versions if only the name is given.
 int set_archived(Context& context, const VersionArguments& arguments, bool archived) {
   const auto named =
       read_version_words(archived ? "environment archive" : "environment restore", arguments.words);

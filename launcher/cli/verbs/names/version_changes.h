@@ -12,20 +12,20 @@
 
 namespace lockstep::cli {
 
-// What a person wrote.
+// The words that a person wrote.
 struct VersionWords {
   std::string name, version, label;
 };
 struct NamedVersion {
   std::string name;
   std::string version;     // "": none was named
-  bool is_latest = false;  // it was asked for by that word
+  bool is_latest = false;  // the person wrote "latest"
 };
 // `verb`: "data update", for errors.
 Result<NamedVersion> read_version_words(std::string_view verb, const VersionWords& words);
 
-// `set`: description=TEXT or tags.KEY=VALUE; `remove`: the same without a value, or "tags" for all.
-// The request names no version yet.
+// Reads changes of texts. `set`: description=TEXT or tags.KEY=VALUE; `remove`: the same without a
+// value, or "tags" for all. The request names no version yet.
 Result<AnnotateVersion> read_version_changes(std::string_view verb,
                                              const std::vector<std::string>& set,
                                              const std::vector<std::string>& remove);

@@ -103,7 +103,7 @@ Findings judge_status(const LauncherStatus& status) {
 
 namespace {
 
-// Each of the three ports is tried, since a firewall may pass one and block another.
+// Tries each of the three ports, since a firewall may pass one and block another.
 Findings examine_ports(const Endpoint& endpoint) {
   struct Port {
     const std::string& endpoint;
@@ -165,7 +165,8 @@ Findings examine_programs() {
 
 namespace {
 
-// A missing folder can be made if the nearest existing parent can be written.
+// Examines a folder. If it is missing, it can be made if the nearest existing parent can be
+// written.
 Finding examine_place(const std::string& path) {
   std::string above = path;
   while (above.size() > 1 && !io::exists(above)) {

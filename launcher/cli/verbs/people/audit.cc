@@ -19,7 +19,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kTimeout = seconds(60);  // for one page
-// Verifying reads the whole log, which may be large.
+// The time for verifying, which reads the whole log; it may be large.
 constexpr Duration kVerifyTimeout = minutes(10);
 constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;
@@ -50,7 +50,7 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   std::vector<AuditEntry> newest_first;
   const auto most = static_cast<std::size_t>(limit);
   for (;;) {
-    // One more than is shown, to learn whether there is one.
+    // Asks for one entry more than is shown, to learn whether there is one.
     if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
     TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kTimeout));
     newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());

@@ -18,7 +18,7 @@ constexpr Duration kNodeTimeout = seconds(60);
 // The agent's program examines the machine, because this side knows nothing of nodes.
 Findings examine_node(const std::string& home) {
   const auto agent = io::find_program("lockstep-agent");
-  if (!agent) return {};  // reported already
+  if (!agent) return {};  // the fault is reported already
   std::vector<std::string> words{*agent, "doctor", "-o", "json"};
   if (!home.empty()) words.insert(words.end(), {"--home", home});
   const auto answer = io::run_program(words, kNodeTimeout);
@@ -33,7 +33,7 @@ void append(Findings& all, Findings more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// If there is a local node, its agent's home is checked.
+// The home of the agent to examine: a local node's, if there is one.
 std::string usual_agent_home(const Context& context) {
   const std::string local = context.home.node(LocalHome::node_name(0));
   return context.launcher.empty() && io::exists(local) ? local : "";

@@ -5,12 +5,12 @@
 
 namespace lockstep::cli {
 
-void add_user_verbs(VerbTable table);     // user …
-void add_project_verbs(VerbTable table);  // project …
-void add_secret_verbs(VerbTable table);   // secret set|list|remove
-void add_audit_verbs(VerbTable table);    // audit, audit verify
-void add_quota_verbs(VerbTable table);    // quota …
-void add_config_verbs(VerbTable table);   // config set|unset|get|list
-void add_doctor_verb(VerbTable table);    // doctor
+void add_user_verbs(VerbTable table);     // adds user …
+void add_project_verbs(VerbTable table);  // adds project …
+void add_secret_verbs(VerbTable table);   // adds secret set|list|remove
+void add_audit_verbs(VerbTable table);    // adds audit, audit verify
+void add_quota_verbs(VerbTable table);    // adds quota …
+void add_config_verbs(VerbTable table);   // adds config set|unset|get|list
+void add_doctor_verb(VerbTable table);    // adds doctor
 
 }  // namespace lockstep::cli

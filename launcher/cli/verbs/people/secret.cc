@@ -24,7 +24,7 @@ struct SecretOptions {
   Format format = Format::table;
 };
 
-// The terminal does not show what is typed while this object lives.
+// Hides typed text on the terminal while this object lives.
 class Unseen {
  public:
   Unseen() {
@@ -65,7 +65,7 @@ Result<std::string> read_value(Context& context) {
   return value;
 }
 
-// A file or a line ends with a newline, which is not part of the secret.
+// Reads the value. A file or a line ends with a newline, which is not part of the secret.
 Result<std::string> value_of(Context& context, const SecretOptions& options) {
   TRY_ASSIGN(std::string value, options.file.empty()
                                     ? read_value(context)

@@ -47,7 +47,7 @@ int change(Context& context, const ChangePrincipals& request) {
   return ask_to_change(context, request);
 }
 
-// A role in a project that names no project is for the default project.
+// Reads a grant. A role in a project that names no project is for the default project.
 Result<Grant> grant_of(const UserOptions& options) {
   const auto role = role_from(options.role);
   if (!role)
@@ -179,9 +179,9 @@ Status move_key(const std::string& from, const std::string& to) {
   return io::write_file_atomically(to, text, 0600);
 }
 
-// Three steps, and the key in the file works after each of them: the launcher gets the new key,
-// then the file, and then the old key is revoked. If a step is interrupted, the next call continues
-// with the same two keys.
+// Replaces the user's key in three steps, and the key in the file works after each of them: the
+// launcher gets the new key, then the file, and then the old key is revoked. If a step is
+// interrupted, the next call continues with the same two keys.
 Result<std::string> rotate(Context& context) {
   const std::string file = context.home.user_key();
   const std::string fresh_file = file + ".new", old_file = file + ".old";

@@ -5,9 +5,9 @@
 
 namespace lockstep::cli {
 
-void add_shell_verb(CLI::App& group, VerbTable table);     // job shell
-void add_signal_verb(CLI::App& group, VerbTable table);    // job signal
-void add_stacks_verb(CLI::App& group, VerbTable table);    // job stacks
-void add_diagnose_verb(CLI::App& group, VerbTable table);  // job diagnose
+void add_shell_verb(CLI::App& group, VerbTable table);     // adds job shell
+void add_signal_verb(CLI::App& group, VerbTable table);    // adds job signal
+void add_stacks_verb(CLI::App& group, VerbTable table);    // adds job stacks
+void add_diagnose_verb(CLI::App& group, VerbTable table);  // adds job diagnose
 
 }  // namespace lockstep::cli

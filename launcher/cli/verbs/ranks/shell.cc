@@ -43,7 +43,8 @@ struct ShellOptions {
 
 bool has_terminals() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-// A shell gets a terminal if there is one here, another program only if asked for.
+// Whether the program gets a terminal: a shell does if there is one here, another program only if
+// asked for.
 bool wants_terminal(const ShellOptions& options) {
   if (options.no_terminal) return false;
   return options.terminal || (options.command.empty() && has_terminals());

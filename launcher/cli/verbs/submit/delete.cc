@@ -52,12 +52,13 @@ std::string counted(std::size_t count, std::string_view what = "job") {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What is deleted with a named job: the jobs of its steps, and those that it submitted.
+// The jobs that are deleted with a named job: the jobs of its steps, and the jobs that it
+// submitted.
 struct Below {
   std::size_t steps = 0, children = 0;
 };
 
-// A job that cannot be shown is left out: deleting it reports the reason.
+// The jobs below each job. A job that cannot be shown is left out: deleting it reports the reason.
 std::map<JobId, Below> below_of(Connection& connection, const std::vector<JobId>& names) {
   constexpr std::size_t kMostAsked = 100;
   std::map<JobId, Below> all;
@@ -87,7 +88,7 @@ std::string below_text(const std::map<JobId, Below>& below, const JobsDeleted& r
   return text.empty() ? "" : ", with " + text;
 }
 
-// All names are reported as missing, so there is nothing to sum up.
+// Whether all names are reported as missing, so there is nothing to sum up.
 bool names_nothing(const JobsDeleted& result) {
   return result.jobs.empty() && !result.kept.empty() &&
          std::all_of(result.kept.begin(), result.kept.end(), [](const JobsDeleted::Kept& kept) {
@@ -114,7 +115,7 @@ std::string summary(const DeleteOptions& options, const JobsDeleted& result,
   return counted(result.jobs.size()) + " deleted" + below + kept;
 }
 
-// If many cannot be deleted, only the first are explained.
+// Tells which jobs are kept. If many cannot be deleted, only the first are explained.
 void say_kept(Context& context, const JobsDeleted& result) {
   constexpr std::size_t kMaxSaid = 10;
   for (std::size_t i = 0; i < std::min(result.kept.size(), kMaxSaid); ++i)
@@ -124,7 +125,7 @@ void say_kept(Context& context, const JobsDeleted& result) {
         fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
 }
 
-// Only a person at a terminal is asked; a script's options are enough.
+// Asks for confirmation, but only a person at a terminal; a script's options are enough.
 bool is_confirmed(Context& context, const DeleteOptions& options) {
   if (options.yes || ::isatty(STDIN_FILENO) == 0 || !context.terminal.has_status_line())
     return true;
@@ -145,7 +146,7 @@ Error wrong_deletion(std::string what) {
   return make_error(ErrorCode::invalid_argument, "job delete: " + std::move(what));
 }
 
-// Everything but the names of the jobs.
+// Makes the request, without the names of the jobs.
 Result<DeleteJobs> deletion_from(const DeleteOptions& options) {
   DeleteJobs request;
   for (const std::string& name : options.names)

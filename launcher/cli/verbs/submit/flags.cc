@@ -11,7 +11,7 @@ namespace {
 
 using FlagRequest = ClientRequest (*)(const JobId& job);
 
-// Each job separately: a refusal for one does not stop the others.
+// Changes each job separately: a refusal for one does not stop the others.
 int set_flag(Context& context, const std::string& verb, const std::vector<std::string>& names,
              FlagRequest request) {
   const auto connection = context.connect(Context::Need::launcher);

@@ -42,7 +42,7 @@ std::string name_of(const std::string& directory) {
   return name.empty() ? "Default" : name;
 }
 
-// `lockstep init dir/train.py` means the script train.py in the folder dir.
+// Takes `lockstep init dir/train.py` as the script train.py in the folder dir.
 void take_file_as_script(InitOptions& options) {
   std::error_code failed;
   const std::filesystem::path given = options.directory;

@@ -21,7 +21,8 @@ std::map<std::string_view, const StepView*> by_name(const JobView& job) {
   return steps;
 }
 
-// A single task of a thousand may be left: "7", or "7%4" with the array's bound.
+// The text of the remaining tasks. A single task of a thousand may be left: "7", or "7%4" with the
+// array's bound.
 std::string text_of(const PipelineSpec& tasks) {
   std::string text;
   for (const PipelineStep& task : tasks.steps) text += (text.empty() ? "" : ",") + task.name;

@@ -7,7 +7,8 @@
 
 namespace lockstep::cli {
 
-// What the job, and each task of an array, waited for has ended, failed or is deleted by now.
+// Removes what the job, and each task of an array, waited for: it has ended, failed or is deleted
+// by now.
 void wait_for_nothing(JobSpec& spec);
 
 // Changes the steps of `job`, which has ended: one that did not complete starts from the checkpoint

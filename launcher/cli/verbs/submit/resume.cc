@@ -24,7 +24,8 @@ struct ResumeOptions {
   Format format = Format::table;
 };
 
-// Other users do not see the values of its variables, so they would submit a different job.
+// Checks that the caller owns the job: other users do not see the values of its variables, so they
+// would submit a different job.
 Status check_owner(Connection& connection, const JobSpec& spec) {
   TRY_ASSIGN(const UsersReply me, connection.ask_for<UsersReply>(WhoAmI{}));
   if (!me.users.empty() && me.users.front().name == spec.submitter) return {};

@@ -133,7 +133,7 @@ void add_placement_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep node list` shows the names"));
 }
 
-// What is watched while ranks run, and done after one has crashed.
+// Adds the options for watching running ranks, and for what is done after one has crashed.
 void add_trouble_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--hang-after", arguments.hang_after,
                   "look for what ranks wait for when none has made progress for this time (default "
@@ -215,7 +215,7 @@ void add_variable_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("`lockstep secret list` shows the names"));
 }
 
-// When the job may start, how often it runs, and for how long.
+// Adds the options for when the job may start, how often it runs, and for how long.
 void add_time_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--timeout", arguments.timeout,
                   "end the job after this time: 90, 90s, 5m, 2h, 1d")
@@ -285,7 +285,7 @@ void add_attempt_options(CLI::App& verb, RunArguments& arguments) {
       ->check(filled("leave it out to retry only infrastructure failures"));
 }
 
-// What this command prints, and when it returns.
+// Adds the options for the command's output, and for when it returns.
 void add_output_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_flag("-d,--detach", arguments.detach,
                 "return at once; print the job's name, or its record with -o");

@@ -5,16 +5,16 @@
 
 namespace lockstep::cli {
 
-void add_run_verb(VerbTable table);                        // run
-void add_create_verb(CLI::App& group, VerbTable table);    // job create
-void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
-void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
-void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
-void add_update_verb(CLI::App& group, VerbTable table);    // job update
+void add_run_verb(VerbTable table);                        // adds run
+void add_create_verb(CLI::App& group, VerbTable table);    // adds job create
+void add_resume_verb(CLI::App& group, VerbTable table);    // adds job resume
+void add_delete_verb(CLI::App& group, VerbTable table);    // adds job delete
+void add_validate_verb(CLI::App& group, VerbTable table);  // adds job validate
+void add_update_verb(CLI::App& group, VerbTable table);    // adds job update
 CLI::Validator priority_word();                            // low, medium or high
-void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
-void add_archive_verbs(CLI::App& group, VerbTable table);  // job archive, job restore
-void add_snapshot_verb(VerbTable table);                   // snapshot
-void add_init_verb(VerbTable table);                       // init
+void add_share_verbs(CLI::App& group, VerbTable table);    // adds job share, job unshare
+void add_archive_verbs(CLI::App& group, VerbTable table);  // adds job archive, job restore
+void add_snapshot_verb(VerbTable table);                   // adds snapshot
+void add_init_verb(VerbTable table);                       // adds init
 
 }  // namespace lockstep::cli

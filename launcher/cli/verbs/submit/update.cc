@@ -29,7 +29,7 @@ int ask(Context& context, Connection& connection, const ClientRequest& request) 
   return 0;
 }
 
-// Each job separately: a failure for one does not stop the others.
+// Updates each job separately: a failure for one does not stop the others.
 int update(Context& context, const UpdateOptions& options) {
   auto changes = read_job_changes(options.set, options.remove);
   if (!changes) return fail(context.terminal, changes.error(), kExitUsage);

@@ -68,14 +68,14 @@ int wait_and_show(Context& context, Connection& connection, const ComputeOptions
   return code;
 }
 
-// Checked before any request. nullopt: the options are good.
+// Checks the options before any request. nullopt: they are good.
 std::optional<int> refuse(Context& context, const ComputeOptions& options) {
   const auto timeout = timeout_of(options.wait);
   if (timeout) return std::nullopt;
   return fail(context.terminal, timeout.error(), kExitUsage);
 }
 
-// A --set may have replaced the file's value, so the error says where the value comes from.
+// Prints an error with the place of its value: a --set may have replaced the file's value.
 int fail_with_place(Context& context, const ComputeOptions& options, const Error& error) {
   const bool is_of_file = !options.file.empty() && options.overrides.empty();
   return fail(context.terminal, is_of_file ? spec::with_place_in(options.file, error) : error);

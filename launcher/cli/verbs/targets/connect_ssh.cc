@@ -32,7 +32,7 @@ std::string in_home(const std::string& path) {
   return path.starts_with("~/") && home != nullptr ? home + path.substr(1) : path;
 }
 
-// The key file is on the launcher's machine, which may be another one.
+// The key for a host. The key file is on the launcher's machine, which may be another one.
 std::string key_for(Context& context, const SshHost& host, const ConnectOptions& options) {
   if (!options.key.empty()) return spec::absolute_key(options.key);
   if (host.key.empty() || io::exists(in_home(host.key))) return host.key;

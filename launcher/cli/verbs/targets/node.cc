@@ -64,7 +64,8 @@ int show(Context& context, const NodeOptions& options) {
   return print(context, options.format, api::to_json(node), shown(**connection, options, node));
 }
 
-// The token is a secret, so it goes to standard output only, for a file that the agent reads.
+// Prints a token. It is a secret, so it goes to standard output only, for a file that the agent
+// reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
   if (valid_for <= Duration::zero() || valid_for > kMaxTokenValidFor)
@@ -135,7 +136,7 @@ int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
 }
 
-// Each node separately: a failure for one does not stop the others.
+// Approves each node separately: a failure for one does not stop the others.
 int approve(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -150,7 +151,7 @@ int approve(Context& context, const NodeOptions& options) {
   return code;
 }
 
-// As in kubectl: KEY=VALUE sets a label, KEY- removes it.
+// Reads labels as kubectl does: KEY=VALUE sets a label, KEY- removes it.
 Result<LabelNode> labels_of(const NodeOptions& options) {
   LabelNode request;
   request.name_or_id = options.name;
@@ -284,7 +285,7 @@ void add_label(const NodeVerbs& verbs) {
       "  `lockstep run --label rack=7` and `lockstep.labels` in a job file choose nodes by them.");
 }
 
-// `remove` and `revoke`: both end a node's membership; only the latter may end attempts.
+// Adds `remove` and `revoke`: both end a node's membership; only the latter may end attempts.
 void add_removals(const NodeVerbs& verbs) {
   verbs.add_named("remove", "remove a node that no longer exists", remove)
       ->footer(

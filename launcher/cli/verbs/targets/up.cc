@@ -44,7 +44,7 @@ struct UpOptions {
   Format format = Format::table;
 };
 
-// If the launcher listens on loopback only, agents reach it through ssh.
+// Attaches hosts. If the launcher listens on loopback only, agents reach it through ssh.
 int attach_to_hosts(Context& context, Connection& connection, std::vector<SshHost> hosts) {
   ComputeSpec spec;
   spec.name = kHostsTarget;
