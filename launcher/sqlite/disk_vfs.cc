@@ -1,4 +1,4 @@
-#include "launcher/store/sqlite_disk.h"
+#include "launcher/sqlite/disk_vfs.h"
 
 #include <sqlite3.h>
 
