@@ -1,0 +1,100 @@
+#pragma once
+// What the store of metrics is asked, and what it answers.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/metrics/curves/downsample.h"
+#include "launcher/metrics/curves/point.h"
+#include "launcher/metrics/run.h"
+#include "launcher/metrics/search/filter.h"
+#include "launcher/metrics/search/order.h"
+
+namespace lockstep::metrics {
+
+// Of one metric of a run, over all ranks and attempts.
+struct MetricSummary {
+  std::string name;
+  std::uint32_t attempt = 0;                        // the newest that logged it
+  Point last;                                       // of that attempt: the greatest in is_before()
+  std::optional<double> least = {}, greatest = {};  // absent: all were NaN
+  std::int64_t least_step = 0, greatest_step = 0;   // where these were logged first
+  friend bool operator==(const MetricSummary&, const MetricSummary&) = default;
+};
+
+// What MLflow calls the data of a run.
+struct RunData {
+  std::vector<MetricSummary> metrics;  // by name
+  std::map<std::string, std::string> params, tags;
+};
+
+// Who logged a series.
+struct SeriesId {
+  std::uint32_t attempt = 0;
+  std::uint64_t incarnation = 0;
+  int rank = 0;
+  friend auto operator<=>(const SeriesId&, const SeriesId&) = default;
+};
+
+struct CurveQuery {
+  RunId run;
+  std::string name;
+  std::optional<std::uint32_t> attempt = {};  // absent: all
+  std::optional<int> rank = {};               // absent: all
+  Axis axis = Axis::step;
+  std::optional<std::int64_t> from = {}, to = {};  // absent: from the first, to the last
+  int buckets = 100;                               // 1 to kMaxBuckets
+};
+struct Curve {
+  SeriesId series;
+  std::uint64_t points = 0, thinned = 0;  // that are kept; that made way
+  std::vector<Bucket> buckets;
+};
+inline constexpr std::size_t kMaxCurves = 1'000;          // of one answer: the last ones
+inline constexpr std::uint64_t kCurveWork = 500'000'000;  // steps of SQLite's machine
+
+struct HistoryPage {
+  struct Row {
+    SeriesId series;
+    Point point;
+  };
+  std::vector<Row> rows;  // by series, then as is_before()
+  std::string next;       // goes on behind the last row; "": there are no more
+};
+inline constexpr std::size_t kMaxHistoryRows = 25'000;  // of one page, as MLflow
+
+// Whose runs are found: all; else those of `owner`, and those that are shared with the members of
+// `projects`.
+struct MayRead {
+  bool all = false;
+  std::string owner = {};
+  std::vector<std::string> projects = {};
+};
+struct SearchQuery {
+  enum class View { active, deleted, all };
+  std::vector<std::string> experiments = {};  // empty: all
+  Filter filter = {};
+  std::vector<Order> orders = {};  // then the newest first
+  View view = View::active;
+  MayRead may_read = {};
+  std::uint64_t offset = 0;
+  std::size_t limit = 1'000;  // at most kMaxFoundRuns
+};
+struct FoundRun {
+  RunInfo info;
+  RunData data;
+};
+struct SearchPage {
+  std::vector<FoundRun> runs;
+  std::optional<std::uint64_t> next_offset;  // absent: there are no more
+};
+inline constexpr std::size_t kMaxFoundRuns = 1'000;        // of one page
+inline constexpr std::size_t kMaxFoundBytes = 8u << 20;    // the same, about
+inline constexpr std::uint64_t kSearchWork = 100'000'000;  // steps of SQLite's machine; about 2 s
+
+}  // namespace lockstep::metrics
