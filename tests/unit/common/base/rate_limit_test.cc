@@ -1,10 +1,10 @@
-#include "launcher/daemon/work/rate_limit.h"
+#include "common/base/rate_limit.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace lockstep::launcher {
+namespace lockstep {
 namespace {
 
 constexpr Instant kStart{1'000'000'000'000};
@@ -37,4 +37,4 @@ TEST(RateLimit, ItRemembersABoundedNumberAndForgetsThoseWhoAskedLittleFirst) {
 }
 
 }  // namespace
-}  // namespace lockstep::launcher
+}  // namespace lockstep

@@ -9,7 +9,7 @@
 
 #include "common/base/time.h"
 
-namespace lockstep::launcher {
+namespace lockstep {
 
 template <typename Key>
 class RateLimit {
@@ -53,4 +53,4 @@ class RateLimit {
   std::map<Key, Bucket> buckets_;
 };
 
-}  // namespace lockstep::launcher
+}  // namespace lockstep
