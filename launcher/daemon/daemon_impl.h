@@ -28,6 +28,7 @@
 #include "launcher/daemon/servers/control_server.h"
 #include "launcher/daemon/servers/node_mail.h"
 #include "launcher/daemon/sockets.h"
+#include "launcher/daemon/stores/archiver.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
 #include "launcher/daemon/stores/store_compactor.h"
@@ -38,11 +39,12 @@ namespace lockstep::launcher {
 
 // What must stand before the first message: in this order, and torn down in reverse.
 struct Daemon {
-  Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
+  Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d, Archiver& a)
       : options(o),
         home(h),
         loop(l),
         durable(d),
+        archiver(a),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
         clock(d.clock()),
         key_registry(home.authorized_users()),
@@ -76,6 +78,7 @@ struct Daemon {
   const LauncherHome& home;
   io::EventLoop& loop;
   DurableCore& durable;
+  Archiver& archiver;
   DiskMonitor space;
   LauncherClock clock;
   std::optional<AttemptKeys> attempts;

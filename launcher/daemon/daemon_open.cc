@@ -63,7 +63,8 @@ Status Daemon::open() {
                                           home,
                                           {options.blob_lease, options.compact_after},
                                           space,
-                                          ledger.get()});
+                                          ledger.get(),
+                                          &archiver});
   TRY(open_service());
   remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
   outputs.emplace(durable, *files, *remote_writer);
