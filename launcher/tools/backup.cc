@@ -18,6 +18,7 @@
 #include "launcher/home/home_lock.h"
 #include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/sqlite/database_files.h"
 #include "launcher/state/roots.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal.h"
@@ -125,6 +126,14 @@ Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
     if (!copied && io::exists(segment.path)) return copied;  // else it was the oldest, and went
   }
   return io::sync_directory(to.audit());
+}
+
+// One that is damaged is left out: the restored launcher makes a new one of the journal.
+Status copy_archive(const LauncherHome& from, const LauncherHome& to) {
+  if (!io::exists(from.archive())) return {};
+  const Status copied = copy_journal(from.archive(), to.archive());
+  if (copied || copied.error().code != ErrorCode::corrupt) return copied;
+  return remove_database(to.archive());
 }
 
 // What providers keep: the host keys that were seen at the first attach.
@@ -262,6 +271,8 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to,
     TRY_ASSIGN(lock, io::SharedLock::acquire(home.stores_lock()));
   }
   TRY(expect_whole_journal(home.journal(), sign_of_life(home)));
+  // Before the journal: an archive that knows more than its journal has to be made anew.
+  TRY(copy_archive(home, copy));
   TRY(copy_journal(home.journal(), copy.journal()));
   TRY_ASSIGN(const State state, read_state(copy.journal(), &report.facts));
   report.jobs = state.jobs().size();
@@ -287,6 +298,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY_ASSIGN(auto beside, Beside::begin(home_path));
   const LauncherHome home(beside.path());
   BackupReport report{from, home_path, io::SystemClock().now(), 0, 0, 0, 0, {}};
+  TRY(copy_archive(source, home));
   TRY(copy_journal(source.journal(), home.journal()));
   TRY_ASSIGN(const State state, read_state(home.journal(), &report.facts));
   report.jobs = state.jobs().size();
