@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "launcher/metrics/change.h"
+#include "common/domain/runs/change.h"
 #include "launcher/metrics/limits.h"
 #include "launcher/metrics/run_table.h"
 #include "launcher/metrics/series_table.h"

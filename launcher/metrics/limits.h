@@ -21,13 +21,6 @@ struct MetricsLimits {
 };
 inline constexpr std::uint64_t kLeastPointsPerSeries = 1'000;
 
-// Of one change.
-inline constexpr std::size_t kMaxBatchPoints = 10'000;
-inline constexpr std::size_t kMaxBatchTexts = 1'000;
-inline constexpr std::size_t kMaxTextKeyBytes = 250;
-inline constexpr std::size_t kMaxParamBytes = 6'000;  // as MLflow
-inline constexpr std::size_t kMaxTagBytes = 8'000;    // as MLflow
-inline constexpr std::size_t kMaxSourceBytes = 4'096;
 // A job's experiment and name may be longer; the rest is not kept.
 inline constexpr std::size_t kMaxRunWordBytes = 4'096;
 

@@ -1,45 +1,20 @@
 #pragma once
 // What the store of metrics is asked, and what it answers.
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/domain/runs/point.h"
+#include "common/domain/runs/run.h"
+#include "common/domain/runs/run_data.h"
 #include "launcher/metrics/curves/downsample.h"
-#include "launcher/metrics/curves/point.h"
-#include "launcher/metrics/run.h"
 #include "launcher/metrics/search/filter.h"
 #include "launcher/metrics/search/order.h"
 
 namespace lockstep::metrics {
-
-// Of one metric of a run, over all ranks and attempts.
-struct MetricSummary {
-  std::string name;
-  std::uint32_t attempt = 0;                        // the newest that logged it
-  Point last;                                       // of that attempt: the greatest in is_before()
-  std::optional<double> least = {}, greatest = {};  // absent: all were NaN
-  std::int64_t least_step = 0, greatest_step = 0;   // where these were logged first
-  friend bool operator==(const MetricSummary&, const MetricSummary&) = default;
-};
-
-// What MLflow calls the data of a run.
-struct RunData {
-  std::vector<MetricSummary> metrics;  // by name
-  std::map<std::string, std::string> params, tags;
-};
-
-// Who logged a series.
-struct SeriesId {
-  std::uint32_t attempt = 0;
-  std::uint64_t incarnation = 0;
-  int rank = 0;
-  friend auto operator<=>(const SeriesId&, const SeriesId&) = default;
-};
 
 struct CurveQuery {
   RunId run;
@@ -59,12 +34,8 @@ inline constexpr std::size_t kMaxCurves = 1'000;          // of one answer: the 
 inline constexpr std::uint64_t kCurveWork = 500'000'000;  // steps of SQLite's machine
 
 struct HistoryPage {
-  struct Row {
-    SeriesId series;
-    Point point;
-  };
-  std::vector<Row> rows;  // by series, then as is_before()
-  std::string next;       // goes on behind the last row; "": there are no more
+  std::vector<LoggedPoint> rows;  // by series, then as is_before()
+  std::string next;               // goes on behind the last row; "": there are no more
 };
 inline constexpr std::size_t kMaxHistoryRows = 25'000;  // of one page, as MLflow
 
@@ -84,10 +55,6 @@ struct SearchQuery {
   MayRead may_read = {};
   std::uint64_t offset = 0;
   std::size_t limit = 1'000;  // at most kMaxFoundRuns
-};
-struct FoundRun {
-  RunInfo info;
-  RunData data;
 };
 struct SearchPage {
   std::vector<FoundRun> runs;

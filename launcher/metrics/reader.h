@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "launcher/metrics/change.h"
+#include "common/domain/runs/change.h"
+#include "common/domain/runs/run.h"
 #include "launcher/metrics/questions.h"
-#include "launcher/metrics/run.h"
 #include "launcher/metrics/tables.h"
 
 namespace lockstep::metrics {

@@ -1,7 +1,7 @@
 #pragma once
 // Runs as a question about the tables selects them. Only launcher/metrics uses it.
 
-#include "launcher/metrics/run.h"
+#include "common/domain/runs/run.h"
 #include "launcher/metrics/tables.h"
 
 namespace lockstep::metrics {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/metrics/run.h"
+#include "common/domain/runs/run.h"
 #include "launcher/metrics/tables.h"
 
 namespace lockstep::metrics {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 #include "launcher/metrics/tables.h"
 
 namespace lockstep::metrics {

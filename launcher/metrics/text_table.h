@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "launcher/metrics/change.h"
+#include "common/domain/runs/change.h"
 #include "launcher/metrics/tables.h"
 
 namespace lockstep::metrics {

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/domain/runs/change.h"
 #include "launcher/metrics/applier.h"
-#include "launcher/metrics/change.h"
 #include "launcher/metrics/limits.h"
 
 namespace lockstep::metrics {

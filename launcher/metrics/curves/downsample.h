@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 
 namespace lockstep::metrics {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 
 namespace lockstep::metrics {
 

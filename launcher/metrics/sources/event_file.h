@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 #include "launcher/metrics/sources/record_reader.h"
 
 namespace lockstep::metrics {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 
 namespace re2 {
 class RE2;

@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "common/domain/runs/batch_limits.h"
 #include "tests/unit/launcher/metrics/store_fixture.h"
 
 namespace lockstep::metrics {

@@ -1,4 +1,4 @@
-#include "launcher/metrics/run.h"
+#include "common/domain/runs/run.h"
 
 #include <fmt/format.h>
 

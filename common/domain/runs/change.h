@@ -10,8 +10,8 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
-#include "launcher/metrics/curves/point.h"
-#include "launcher/metrics/run.h"
+#include "common/domain/runs/point.h"
+#include "common/domain/runs/run.h"
 
 namespace lockstep::metrics {
 

@@ -1,9 +1,9 @@
-#include "launcher/metrics/change.h"
+#include "common/domain/runs/change.h"
 
 #include <fmt/format.h>
 
 #include "common/base/cut.h"
-#include "launcher/metrics/limits.h"
+#include "common/domain/runs/batch_limits.h"
 
 namespace lockstep::metrics {
 

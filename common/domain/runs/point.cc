@@ -1,4 +1,4 @@
-#include "launcher/metrics/curves/point.h"
+#include "common/domain/runs/point.h"
 
 #include <cmath>
 
