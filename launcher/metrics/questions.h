@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/runs/curve.h"
 #include "common/domain/runs/point.h"
 #include "common/domain/runs/run.h"
 #include "common/domain/runs/run_data.h"
-#include "launcher/metrics/curves/downsample.h"
 #include "launcher/metrics/search/filter.h"
 #include "launcher/metrics/search/order.h"
 
@@ -25,12 +25,6 @@ struct CurveQuery {
   std::optional<std::int64_t> from = {}, to = {};  // absent: from the first, to the last
   int buckets = 100;                               // 1 to kMaxBuckets
 };
-struct Curve {
-  SeriesId series;
-  std::uint64_t points = 0, thinned = 0;  // that are kept; that made way
-  std::vector<Bucket> buckets;
-};
-inline constexpr std::size_t kMaxCurves = 1'000;          // of one answer: the last ones
 inline constexpr std::uint64_t kCurveWork = 500'000'000;  // steps of SQLite's machine
 
 struct HistoryPage {

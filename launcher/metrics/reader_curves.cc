@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "launcher/metrics/curves/downsample.h"
 #include "launcher/metrics/reader.h"
 #include "launcher/metrics/series_table.h"
 

@@ -20,6 +20,7 @@
 #include "common/domain/people/audit.h"
 #include "common/domain/people/quota.h"
 #include "common/domain/people/secrets.h"
+#include "common/domain/runs/curve.h"
 #include "common/domain/targets/compute.h"
 #include "common/domain/targets/size.h"
 
@@ -171,6 +172,16 @@ struct GetUsage {
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
+// Answered by MetricsReply: what the job's own run has logged, and with a name the curves of that
+// metric, of each attempt and rank.
+struct GetMetrics {
+  JobId job;
+  std::string name = {};  // "": no curves
+  metrics::Axis axis = metrics::Axis::step;
+  int buckets = 100;  // of each curve: 1 to metrics::kMaxBuckets
+  friend bool operator==(const GetMetrics&, const GetMetrics&) = default;
+};
+
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
   std::string name;
@@ -186,7 +197,7 @@ using ClientRequest = std::variant<
     ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
     ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
     ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
-    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion>;
+    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion, GetMetrics>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -313,6 +324,14 @@ struct WaitsForData {
   friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
 };
 
+// Of a job that has logged nothing all are empty.
+struct MetricsReply {
+  std::vector<metrics::MetricSummary> metrics;  // by name
+  std::vector<metrics::Curve> curves;           // by attempt and rank; at most kMaxCurves
+  std::map<std::string, std::string> params = {}, tags = {};
+  friend bool operator==(const MetricsReply&, const MetricsReply&) = default;
+};
+
 struct DatastoresReply {
   std::vector<DatastoreView> datastores;
   friend bool operator==(const DatastoresReply&, const DatastoresReply&) = default;
@@ -324,6 +343,6 @@ using ClientReply =
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
                  ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply,
-                 DatastoresReply, WaitsForData, TokensReply>;
+                 DatastoresReply, WaitsForData, TokensReply, MetricsReply>;
 
 }  // namespace lockstep

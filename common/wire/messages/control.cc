@@ -20,6 +20,7 @@
 #include "common/wire/targets/compute_codec.h"
 #include "common/wire/targets/size_codec.h"
 #include "common/wire/views/metrics_codec.h"
+#include "common/wire/views/runs_codec.h"
 
 namespace lockstep::wire {
 
@@ -141,6 +142,8 @@ struct BodyWriter {
   void operator()(const ComputeLogReply& m) const {
     pb::to_wire(m, wire->mutable_compute_log_reply());
   }
+  void operator()(const GetMetrics& m) const { pb::to_wire(m, wire->mutable_get_metrics()); }
+  void operator()(const MetricsReply& m) const { pb::to_wire(m, wire->mutable_metrics_reply()); }
   void operator()(const GetUsage& m) const { pb::to_wire(m, wire->mutable_get_usage()); }
   void operator()(const UsageReply& m) const { pb::to_wire(m, wire->mutable_usage_reply()); }
   void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
@@ -220,6 +223,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kHeartbeat: return read<Heartbeat>(wire.heartbeat(), body);
     case pb::Envelope::kObserved: return read<Observed>(wire.observed(), body);
     case pb::Envelope::kUsageReport: return read<UsageReport>(wire.usage_report(), body);
+    case pb::Envelope::kGetMetrics: return read<GetMetrics>(wire.get_metrics(), body);
+    case pb::Envelope::kMetricsReply: return read<MetricsReply>(wire.metrics_reply(), body);
     case pb::Envelope::kGetUsage: return read<GetUsage>(wire.get_usage(), body);
     case pb::Envelope::kUsageReply: return read<UsageReply>(wire.usage_reply(), body);
     case pb::Envelope::kSessionAccepted:

@@ -6,20 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/domain/runs/curve.h"
 #include "common/domain/runs/point.h"
 
 namespace lockstep::metrics {
-
-// Points that lie next to each other. `min` and `max` are of the values that are no NaN, and NaN
-// where there are none.
-struct Bucket {
-  std::int64_t first = 0, last_at = 0;  // the places of its first and last point on the axis
-  std::uint64_t points = 0, nans = 0;   // how many points it has, and how many of them are NaN
-  double min = 0, max = 0;
-  double last = 0;  // of the point that is last on the axis; of several, the last in is_before()
-};
-
-inline constexpr int kMaxBuckets = 10'000;
 
 class Downsampler {
  public:

@@ -436,6 +436,16 @@ class Filler {
   void fill(JobUsage& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(UsageReply& v) { auto& [a, b, c] = v; each(a, b, c); }
 
+  // common/domain/runs
+  void fill(metrics::Axis& v) { v = metrics::Axis::time; }
+  void fill(metrics::Point& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(metrics::MetricSummary& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(metrics::SeriesId& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(metrics::Bucket& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(metrics::Curve& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GetMetrics& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(MetricsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+
   // common/domain/messages/views.h
   void fill(PartView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, why, limits, notes] = v;
