@@ -190,6 +190,9 @@ struct JobSpec {
   TerminalKind terminal = TerminalKind::none;
   HangPolicy hang = {};
   CoreFile core = CoreFile::off;
+  // Numbers in what its ranks print (lockstep.metrics): the metric, and the pattern of RE2 that
+  // finds its value in a line (launcher/metrics/sources/line_metrics.h).
+  std::map<std::string, std::string> metric_lines = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool is_pipeline() const { return static_cast<bool>(pipeline); }
@@ -218,8 +221,10 @@ inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
 inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
 inline constexpr std::size_t kMaxNamedNodes = 1'000;  // of one job
-inline constexpr std::size_t kMaxChildren = 10'000;   // of one job
-inline constexpr int kMaxGenerations = 8;             // a child, its child, …
+inline constexpr std::size_t kMaxMetricLines = 100;
+inline constexpr std::size_t kMaxMetricPatternBytes = 1'000;
+inline constexpr std::size_t kMaxChildren = 10'000;  // of one job
+inline constexpr int kMaxGenerations = 8;            // a child, its child, …
 inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // The bytes of its texts and tags.

@@ -441,6 +441,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_terminal(number_of(from.terminal));
   write_hang(from.hang, to);
   to->set_core(number_of(from.core));
+  write_map(from.metric_lines, to->mutable_metric_lines());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -491,6 +492,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_terminal(from.terminal(), &to->terminal));
   TRY(read_hang(from, &to->hang));
   TRY(read_core(from.core(), &to->core));
+  TRY(read_map(from.metric_lines(), lockstep::kMaxMetricLines, "metric_lines", &to->metric_lines));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

@@ -105,8 +105,8 @@ class Filler {
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core, lines] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core, lines);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
