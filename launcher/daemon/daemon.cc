@@ -130,13 +130,15 @@ bool Daemon::settle() {
     if (durable.is_writing() && !was_writing) control->hold_answers();
     tell_waiting();
     remotes->tell_waiting(durable.now());
-    may_exit |= perform_all({*service, *control, *bulk, *outputs, *auditor, *compactor, *providers},
-                            *actions);
+    may_exit |= perform_all(
+        {*service, *control, *bulk, *metrics, *outputs, *auditor, *compactor, *providers},
+        *actions);
     is_over = !durable.is_writing() && (leaving || may_exit);
     if (!is_over) durable.performed();
     bulk->turn_end();
   } while (!is_over && !durable.idle());
   archiver.turn_end();
+  metrics->turn_end(durable.now());
   compactor->turn_end();
   auditor->turn_end();
   providers->turn_end();
@@ -190,7 +192,7 @@ Result<io::FileLock> take_home(const LauncherHome& home) {
   if (!mended.empty()) spdlog::warn("{}", mended);
   io::leave_home_out_of_snapshots(home.path());
   TRY(writable(io::make_directories(home.keys(), 0700)));
-  for (const std::string& database : {home.journal(), home.archive()})
+  for (const std::string& database : {home.journal(), home.archive(), home.metrics()})
     for (const char* suffix : {"", "-wal", "-shm"})
       TRY(writable(io::close_to_others(database + suffix)));
   auto lock = lock_home(home);

@@ -14,6 +14,7 @@
 #include "launcher/daemon/node_alarms.h"
 #include "launcher/daemon/ports/auditor.h"
 #include "launcher/daemon/ports/job_file_parser.h"
+#include "launcher/daemon/ports/job_metrics.h"
 #include "launcher/daemon/ports/launcher_clock.h"
 #include "launcher/daemon/ports/node_measurements.h"
 #include "launcher/daemon/ports/operator_files_on_disk.h"
@@ -97,6 +98,7 @@ struct Daemon {
   PeerDirectory peers;
   std::optional<BulkSender> bulk_sender;
   std::optional<BlobService> blob_service;
+  std::optional<JobMetrics> metrics;
   std::optional<BulkServer> bulk;
   // What the service uses, and the service.
   std::optional<UserSecrets> secrets;
