@@ -113,6 +113,11 @@ void write_metrics(const Write& write) {
        {"metrics.`val loss` >= -0.5e3 AND params.x != 'it''s'", "run_id NOT IN ('a', \"b\")",
         "tags.mlflow.source.type ILIKE '%a_' AND `Run name` LIKE 'x'", "metrics.x DESC"})
     write("fuzz_run_filter", filter);
+  const std::string point = R"({"key": "loss", "value": "NaN", "timestamp": 1, "step": "2"})";
+  for (const char endpoint : {'\4', '\6', '\11', '\13', '\14', '\17'})
+    write("fuzz_mlflow", std::string(1, endpoint) + R"({"run_id": "pig.a", "metrics": [)" + point +
+                             R"(], "params": [{"key": "lr", "value": "1"}], "status": "FAILED"})");
+  write("fuzz_mlflow", std::string(1, '\21') + "run_id=pig&metric_key=loss&max_results=5");
 }
 
 // Job files with all that YAML has to make a large tree of a small text.
