@@ -3,6 +3,7 @@
 include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+find_package(Boost 1.74 REQUIRED CONFIG)
 find_package(OpenSSL REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(SQLite3 REQUIRED)

@@ -101,6 +101,7 @@ struct Rule {
   std::int64_t none = kLowest;  // this number is not written; its field has presence
   bool unless_empty = false;    // a struct or digest equal to a new one is not written
   bool doubles = false;         // a map accepts a key twice and keeps the last
+  bool not_finite = false;      // a double may be NaN or infinite
   const char* since = nullptr;  // the version that added this enum; absent: the member's default
 };
 

@@ -189,8 +189,8 @@ inline bool read_value(bool from, const Rule&, Place, Fault*, bool* to) {
   *to = from;
   return true;
 }
-inline bool read_value(double from, const Rule&, Place at, Fault* fault, double* to) {
-  if (!std::isfinite(from)) return refuse(at, "is not a number", fault);
+inline bool read_value(double from, const Rule& rule, Place at, Fault* fault, double* to) {
+  if (!rule.not_finite && !std::isfinite(from)) return refuse(at, "is not a number", fault);
   *to = from;
   return true;
 }

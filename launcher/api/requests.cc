@@ -118,6 +118,7 @@ struct RequestHandler {
     service.explain(noted, std::move(*explained));
   }
   void operator()(const ListEvents& m) const { question(m); }
+  void operator()(const GetMetrics& m) const { service.ports_.metrics.get(m, later()); }
   void operator()(const ListNodes& m) const { question(m); }
   void operator()(const ShowNode& m) const { question(m); }
   void operator()(const GetStatus& m) const { question(m); }

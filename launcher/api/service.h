@@ -31,6 +31,7 @@
 #include "launcher/api/ports/measurements.h"
 #include "launcher/api/ports/operator_files.h"
 #include "launcher/api/ports/replies.h"
+#include "launcher/api/ports/run_metrics.h"
 #include "launcher/api/ports/running_core.h"
 #include "launcher/api/ports/secrets.h"
 #include "launcher/api/watchers.h"
@@ -57,6 +58,7 @@ class Service {
     const OperatorFiles& files;
     AuditTrail& audit;
     const Measurements& measurements;
+    RunMetrics& metrics;
     LauncherProcess& launcher;
     Replies& replies;
   };

@@ -57,7 +57,10 @@ struct Router {
   // Tells those who watch the job first, then those who follow its logs.
   void operator()(const JobChanged& action) const {
     owners.service.perform(action);
-    later([&to = owners.bulk, &action] { to.perform(action); });
+    later([&to = owners, &action] {
+      to.bulk.perform(action);
+      to.metrics.perform(action);
+    });
   }
   void operator()(const AwaitLogs& action) const {
     later([&to = owners.bulk, &action] { to.perform(action); });
@@ -69,6 +72,7 @@ struct Router {
     later([&to = owners, &action] {
       to.audit.perform(action);
       to.bulk.perform(action);
+      to.metrics.perform(action);
       to.compactor.perform(action);
     });
   }

@@ -6,6 +6,7 @@
 
 #include "launcher/api/service.h"
 #include "launcher/daemon/ports/auditor.h"
+#include "launcher/daemon/ports/job_metrics.h"
 #include "launcher/daemon/providers/calls.h"
 #include "launcher/daemon/remotes/output_writer.h"
 #include "launcher/daemon/servers/bulk_server.h"
@@ -18,6 +19,7 @@ struct ActionOwners {
   Service& service;
   LauncherServer& control;
   BulkServer& bulk;
+  JobMetrics& metrics;
   OutputWriter& outputs;
   Auditor& audit;
   StoreCompactor& compactor;

@@ -130,12 +130,15 @@ bool Daemon::settle() {
     if (durable.is_writing() && !was_writing) control->hold_answers();
     tell_waiting();
     remotes->tell_waiting(durable.now());
-    may_exit |= perform_all({*service, *control, *bulk, *outputs, *auditor, *compactor, *providers},
-                            *actions);
+    may_exit |= perform_all(
+        {*service, *control, *bulk, *metrics, *outputs, *auditor, *compactor, *providers},
+        *actions);
     is_over = !durable.is_writing() && (leaving || may_exit);
     if (!is_over) durable.performed();
     bulk->turn_end();
   } while (!is_over && !durable.idle());
+  archiver.turn_end();
+  metrics->turn_end(durable.now());
   compactor->turn_end();
   auditor->turn_end();
   providers->turn_end();
@@ -160,7 +163,7 @@ bool Daemon::settle_until_durable() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(durable.wait(), compactor->wait());
-    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), service->wait(),
+    wait = std::min({wait, Duration(kLookAgain), archiver.wait(), auditor->wait(), service->wait(),
                      providers->wait(), remotes->wait(durable.now())});
     if (bulk->stalled()) wait = std::min(wait, kStalledRetry);
     if (control->users_wait() || bulk->users_wait()) wait = Duration::zero();
@@ -189,8 +192,9 @@ Result<io::FileLock> take_home(const LauncherHome& home) {
   if (!mended.empty()) spdlog::warn("{}", mended);
   io::leave_home_out_of_snapshots(home.path());
   TRY(writable(io::make_directories(home.keys(), 0700)));
-  for (const char* suffix : {"", "-wal", "-shm"})
-    TRY(writable(io::close_to_others(home.journal() + suffix)));
+  for (const std::string& database : {home.journal(), home.archive(), home.metrics()})
+    for (const char* suffix : {"", "-wal", "-shm"})
+      TRY(writable(io::close_to_others(database + suffix)));
   auto lock = lock_home(home);
   if (!lock && lock.error().code != ErrorCode::conflict) TRY(writable(lock.error()));
   return lock;
@@ -215,11 +219,12 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   core.catalogue = *std::move(catalogue);
   core.zones = io::system_time_zones();
   io::EventLoop loop;
-  auto durable = DurableCore::recover(loop, home.journal(), core, sign_of_life(home));
+  Archiver archiver(loop, home.journal(), home.archive());
+  auto durable = DurableCore::recover(loop, home.journal(), core, sign_of_life(home), &archiver);
   if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::record_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());
-  Daemon daemon(options, home, loop, **durable);
+  Daemon daemon(options, home, loop, **durable, archiver);
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {

@@ -14,6 +14,7 @@
 #include "launcher/daemon/node_alarms.h"
 #include "launcher/daemon/ports/auditor.h"
 #include "launcher/daemon/ports/job_file_parser.h"
+#include "launcher/daemon/ports/job_metrics.h"
 #include "launcher/daemon/ports/launcher_clock.h"
 #include "launcher/daemon/ports/node_measurements.h"
 #include "launcher/daemon/ports/operator_files_on_disk.h"
@@ -28,6 +29,7 @@
 #include "launcher/daemon/servers/control_server.h"
 #include "launcher/daemon/servers/node_sender.h"
 #include "launcher/daemon/sockets.h"
+#include "launcher/daemon/stores/archiver.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
 #include "launcher/daemon/stores/store_compactor.h"
@@ -38,11 +40,12 @@ namespace lockstep::launcher {
 
 // Everything that must exist before the first message, in this order; it is destroyed in reverse.
 struct Daemon {
-  Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d)
+  Daemon(const Options& o, const LauncherHome& h, io::EventLoop& l, DurableCore& d, Archiver& a)
       : options(o),
         home(h),
         loop(l),
         durable(d),
+        archiver(a),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
         clock(d.clock()),
         key_registry(home.authorized_users()),
@@ -76,6 +79,7 @@ struct Daemon {
   const LauncherHome& home;
   io::EventLoop& loop;
   DurableCore& durable;
+  Archiver& archiver;
   DiskMonitor space;
   LauncherClock clock;
   std::optional<AttemptKeys> attempts;
@@ -94,6 +98,7 @@ struct Daemon {
   PeerDirectory peers;
   std::optional<BulkSender> bulk_sender;
   std::optional<BlobService> blob_service;
+  std::optional<JobMetrics> metrics;
   std::optional<BulkServer> bulk;
   // The parts that the service uses, and the service.
   std::optional<UserSecrets> secrets;

@@ -63,7 +63,8 @@ Status Daemon::open() {
                                           home,
                                           {options.blob_lease, options.compact_after},
                                           space,
-                                          ledger.get()});
+                                          ledger.get(),
+                                          &archiver});
   TRY(open_service());
   remote_writer.emplace(loop, *blobs, home.remote_data(), options.remote_silence);
   outputs.emplace(durable, *files, *remote_writer);
@@ -80,8 +81,11 @@ void Daemon::open_bulk() {
       [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
         return bulk_sender->send(peer, reply_to, body);
       });
+  metrics.emplace(loop, durable.core().state(), home.metrics(), home.logs());
+  metrics->begin();
   bulk.emplace(BulkServer::Parts{loop, durable, key_registry, *bulk_sender, *blobs, *blob_service,
-                                 peers, home.logs(), space, *node_sender, *auditor});
+                                 peers, home.logs(), space, *node_sender, *auditor,
+                                 [this](const LogKey& log) { metrics->grew(log); }});
 }
 
 Status Daemon::open_service() {
@@ -108,7 +112,7 @@ Status Daemon::open_service() {
   this_launcher.emplace(
       ThisLauncher::Parts{info, std::move(token), durable, space, *providers, *job_files});
   service.emplace(Service::Ports{durable, clock, *caller_blobs, *secrets, *files, *auditor,
-                                 *measurements, *this_launcher, replies});
+                                 *measurements, *metrics, *this_launcher, replies});
   return {};
 }
 

@@ -19,6 +19,10 @@
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
 //     journal.db.least            the least number of facts (launcher/store/least_facts.h)
+//     archive.db and -wal, -shm   ended jobs and their use (launcher/archive), made of the journal;
+//                                 archive.db.rebuild while it is made anew
+//     metrics.db and -wal, -shm   what jobs logged (launcher/metrics); metrics.db.damaged: one
+//                                 that could not be read
 //     reserve                     blocks that the daemon frees when the disk is full
 //     stores.lock                 held while something is removed from the stores below; a backup
 //                                 takes it shared, as it needs all that its journal refers to
@@ -60,6 +64,8 @@ class LauncherHome {
   std::string datastores() const { return path_ + "/datastores.yml"; }
   std::string remote_data() const { return path_ + "/remote"; }
   std::string journal() const { return path_ + "/journal.db"; }
+  std::string archive() const { return path_ + "/archive.db"; }
+  std::string metrics() const { return path_ + "/metrics.db"; }
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }

@@ -110,15 +110,19 @@ Result<Journal> Journal::open(const std::string& path, const std::string& sign) 
 }
 
 Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
+  return replay_placed([&each](const StampedFact& fact, const JournalPosition&) { each(fact); });
+}
+
+Status Journal::replay_placed(const EachPlaced& each) {
   CHECK(impl_->use == Impl::Use::opened, "a journal is replayed once, before the first append");
   TRY_ASSIGN(auto reader, JournalReader::begin(impl_->file->db, impl_->file->base));
   StampedFact fact;
   for (;;) {
     TRY_ASSIGN(const bool more, reader.next(&fact));
     if (!more) break;
-    each(fact);
     impl_->chain = reader.chain();
     impl_->sequence = reader.sequence();
+    each(fact, position());
   }
   TRY(reader.check_pages(impl_->file->db));
   TRY(expect_facts(impl_->path, impl_->traces, impl_->file->base, impl_->sequence));
@@ -220,6 +224,9 @@ Status Journal::replace_with(const CompactedJournal& compacted) {
   return {};
 }
 
+JournalPosition Journal::position() const {
+  return position_of(impl_->file->base, impl_->sequence, impl_->chain);
+}
 std::uint64_t Journal::last_sequence() const { return impl_->sequence; }
 std::uint64_t Journal::kept_by_compaction() const { return impl_->file->base.kept; }
 

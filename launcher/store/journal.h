@@ -16,6 +16,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "launcher/state/facts/fact.h"
+#include "launcher/store/journal_position.h"
 
 namespace lockstep::launcher {
 
@@ -43,6 +44,10 @@ class Journal {
   // of a newer format; the error names the row. It is also corrupt if facts are missing at the end
   // (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
+  // The same, with the position of each fact. That of a row that a compaction wrote is not the
+  // fact's own, but ascends too.
+  using EachPlaced = std::function<void(const StampedFact&, const JournalPosition&)>;
+  Status replay_placed(const EachPlaced& each);
 
   // Adds facts to what the next append() makes durable; before it they are not in the journal, and
   // a crash takes them. After an error the journal may not be used again.
@@ -57,6 +62,7 @@ class Journal {
   // the journal may not be used again.
   Status replace_with(const CompactedJournal& compacted);
 
+  JournalPosition position() const;  // of the last durable fact
   std::uint64_t last_sequence() const;
   std::uint64_t kept_by_compaction() const;  // rows the last compaction wrote; 0: never compacted
 
@@ -70,6 +76,13 @@ class Journal {
 // compacted facts durably to `<path>.compact`, after checking that they fold to the same state.
 // Workers call it; the journal may be appended to meanwhile. After an error no file is left.
 Result<CompactedJournal> compact_journal(const std::string& path);
+// Calls `each` with the facts of the journal at `path` up to its present last row, over its own
+// connection, and returns the position of that; it may be appended to meanwhile. Stops at the first
+// error, of `each` too.
+Result<JournalPosition> read_journal(
+    const std::string& path,
+    const std::function<Status(const StampedFact&, const JournalPosition&)>& each);
+
 // Removes the file of an interrupted compaction.
 Status discard_compaction(const std::string& path);
 

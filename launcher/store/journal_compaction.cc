@@ -8,24 +8,17 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "launcher/sqlite/database_files.h"
 #include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/least_facts.h"
 
 namespace lockstep::launcher {
 
 namespace {
 
 std::string beside(const std::string& path) { return path + ".compact"; }
-
-Status remove_database(const std::string& path) {
-  for (const char* end : {"", "-journal", "-wal", "-shm"}) {
-    const std::string file = path + end;
-    if (io::disk::unlink(file.c_str()) != 0 && errno != ENOENT)
-      return errno_error(errno, "cannot remove " + file);
-  }
-  return {};
-}
 
 template <typename Each>
 Result<JournalReader> read_all(Database& db, const JournalBase& base, Each each) {
@@ -85,6 +78,22 @@ Result<CompactedJournal> compact_journal(const std::string& path) {
   auto compacted = compact_into(path, beside(path));
   if (!compacted) (void)discard_compaction(path);
   return compacted;
+}
+
+Result<JournalPosition> read_journal(
+    const std::string& path,
+    const std::function<Status(const StampedFact&, const JournalPosition&)>& each) {
+  TRY_ASSIGN(auto db, Database::open(path));
+  TRY(db.execute("BEGIN"));  // the base and the rows are those of one moment
+  TRY_ASSIGN(const auto base, read_base(db));
+  TRY_ASSIGN(auto reader, JournalReader::begin(db, base));
+  StampedFact fact;
+  for (;;) {
+    TRY_ASSIGN(const bool more, reader.next(&fact));
+    const auto position = position_of(base, reader.sequence(), reader.chain());
+    if (!more) return position;
+    TRY(each(fact, position));
+  }
 }
 
 Status discard_compaction(const std::string& path) { return remove_database(beside(path)); }

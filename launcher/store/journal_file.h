@@ -14,8 +14,8 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/state/facts/fact.h"
-#include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
 

@@ -43,6 +43,10 @@ std::uint64_t facts_ever(const JournalBase& base, std::uint64_t rows) {
   return base.facts + rows < base.kept ? 0 : base.facts + rows - base.kept;
 }
 
+JournalPosition position_of(const JournalBase& base, std::uint64_t rows, const Digest& chain) {
+  return {base.generation, base.facts, facts_ever(base, rows), chain};
+}
+
 std::string least_facts_file(const std::string& path) { return path + ".least"; }
 
 Result<JournalTraces> look_for_traces(const std::string& path) {

@@ -15,11 +15,14 @@
 #include "common/base/result.h"
 #include "common/io/file_system.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/journal_position.h"
 
 namespace lockstep::launcher {
 
 // The number of all facts ever appended, including those that compactions dropped.
 std::uint64_t facts_ever(const JournalBase& base, std::uint64_t rows);
+// Behind so many rows, of which the last has this checksum.
+JournalPosition position_of(const JournalBase& base, std::uint64_t rows, const Digest& chain);
 
 // The files at `path` and beside it, before SQLite opens them.
 struct JournalTraces {

@@ -14,7 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/people/secrets.h"
-#include "launcher/store/sqlite.h"
+#include "launcher/sqlite/database.h"
 
 namespace lockstep::launcher {
 

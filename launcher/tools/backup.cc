@@ -18,6 +18,7 @@
 #include "launcher/home/home_lock.h"
 #include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/sqlite/database_files.h"
 #include "launcher/state/roots.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal.h"
@@ -127,6 +128,14 @@ Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
     if (!copied && io::exists(segment.path)) return copied;
   }
   return io::sync_directory(to.audit());
+}
+
+// One that is damaged is left out: the restored launcher begins a new one.
+Status copy_store(const std::string& from, const std::string& to) {
+  if (!io::exists(from)) return {};
+  const Status copied = copy_journal(from, to);
+  if (copied || copied.error().code != ErrorCode::corrupt) return copied;
+  return remove_database(to);
 }
 
 // Copies the state of providers: the host keys that were seen at the first attach.
@@ -264,6 +273,8 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to,
     TRY_ASSIGN(lock, io::SharedLock::acquire(home.stores_lock()));
   }
   TRY(expect_whole_journal(home.journal(), sign_of_life(home)));
+  // Before the journal: an archive that knows more than its journal has to be made anew.
+  TRY(copy_store(home.archive(), copy.archive()));
   TRY(copy_journal(home.journal(), copy.journal()));
   TRY_ASSIGN(const State state, read_state(copy.journal(), &report.facts));
   report.jobs = state.jobs().size();
@@ -271,6 +282,7 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to,
   TRY(copy_blobs(home.blobs(), copy.blobs()));
   TRY(settle_blobs(state, copy.blobs(), &report));
   TRY(copy_logs(state, home, copy, &report));
+  TRY(copy_store(home.metrics(), copy.metrics()));
   TRY(copy_audit(home, copy));
   TRY(copy_provider_state(state, home, copy));
   TRY(take_secrets(home, key_path, beside.path(), &report));
@@ -289,6 +301,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY_ASSIGN(auto beside, Beside::begin(home_path));
   const LauncherHome home(beside.path());
   BackupReport report{from, home_path, io::SystemClock().now(), 0, 0, 0, 0, {}};
+  TRY(copy_store(source.archive(), home.archive()));
   TRY(copy_journal(source.journal(), home.journal()));
   TRY_ASSIGN(const State state, read_state(home.journal(), &report.facts));
   report.jobs = state.jobs().size();
@@ -306,6 +319,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY(copy_blobs(source.blobs(), home.blobs()));
   TRY(settle_blobs(state, home.blobs(), &report));
   TRY(copy_logs(state, source, home, &report));
+  TRY(copy_store(source.metrics(), home.metrics()));
   TRY(copy_audit(source, home));
   TRY(copy_provider_state(state, source, home));
   TRY(give_secrets(from, key_path, home, &report));

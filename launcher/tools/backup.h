@@ -5,8 +5,8 @@
 // launcher.
 //
 //   <backup>/ backup.json (what, of when, by which version), version, endpoint.json, started.json,
-//             keys/, journal.db, blobs/, logs/, audit/, and secrets.sealed if it was asked for
-//             (store/sealed_secrets.h)
+//             keys/, journal.db, archive.db, metrics.db, blobs/, logs/, audit/, and secrets.sealed
+//             if it was asked for (store/sealed_secrets.h)
 
 #include <cstdint>
 #include <string>

@@ -9,12 +9,14 @@
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/snapshot/content/blob_check.h"
+#include "launcher/archive/reader.h"
 #include "launcher/audit/verify.h"
 #include "launcher/core/invariants.h"
 #include "launcher/daemon/stores/log_folders.h"
 #include "launcher/home/home_lock.h"
 #include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/sqlite/database_files.h"
 #include "launcher/state/roots.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal_check.h"
@@ -30,6 +32,7 @@ class Fsck {
 
   Result<FsckReport> run() {
     TRY(check_journal_and_state());
+    TRY(check_archive());
     TRY(check_blobs());
     TRY(check_logs());
     TRY(check_audit());
@@ -44,6 +47,8 @@ class Fsck {
 
   Status expect_broken_at(std::uint64_t row) const;
   Status check_journal_and_state();
+  Status check_archive();
+  void compare_with_archive(archive::Reader& archive);
   Status check_blobs();
   Status check_logs();
   void check_log(const LogKey& key, std::uint64_t size);
@@ -100,6 +105,48 @@ Status Fsck::check_journal_and_state() {
   report_.jobs = state_.jobs().size();
   for (const std::string& violation : check_invariants(state_)) problem("state: {}", violation);
   return {};
+}
+
+// A launcher makes a missing or damaged archive anew of the journal; what deleted jobs used is only
+// there.
+Status Fsck::check_archive() {
+  if (!io::exists(home_.archive())) return {};
+  auto archive = archive::Reader::open(home_.archive());
+  const auto found =
+      archive ? archive->problems() : Result<std::vector<std::string>>(archive.error());
+  if (found && found->empty()) {
+    if (whole_) compare_with_archive(*archive);
+    return {};
+  }
+  if (!found && found.error().code != ErrorCode::corrupt) return found.error();
+  if (!found) problem("{}", found.error().message);
+  if (found)
+    for (const std::string& line : *found) problem("{}", line);
+  if (!options_.repair) return {};
+  archive = make_error(ErrorCode::unavailable, "it is set aside");  // closes it
+  TRY_ASSIGN(const std::string kept, set_aside(home_.archive()));
+  report_.repaired.push_back(fmt::format(
+      "moved the archive of ended jobs to {}; the launcher makes a new one at its start", kept));
+  return {};
+}
+
+// What was not archived before a kill, a start of the launcher adds.
+void Fsck::compare_with_archive(archive::Reader& archive) {
+  std::uint64_t missing = 0;
+  for (const auto& [id, job] : state_.jobs()) {
+    const auto* const finish = job.finish();
+    if (finish == nullptr) continue;
+    const auto row = archive.find(id);
+    if (!row) return problem("{}", row.error().message);
+    if (!*row)
+      ++missing;
+    else if ((*row)->order == job.order && (*row)->status != finish->status)
+      problem("job {} is {} in the journal and {} in the archive", id.value,
+              to_string(finish->status), to_string((*row)->status));
+  }
+  if (missing > 0)
+    report_.notes.push_back(fmt::format(
+        "{} ended jobs are not in the archive yet; the launcher adds them at its start", missing));
 }
 
 Status Fsck::check_blobs() {

@@ -8,7 +8,7 @@ cd "$root"
 # What the product needs to build and to run its main job. docs/dependencies.md says why each is here.
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
-  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhowardhinnant-date-dev libhwloc-dev libmimalloc-dev libpmix-dev libprotobuf-dev libre2-dev
+  cppzmq-dev libboost-dev libcli11-dev libexpected-dev libfmt-dev libhowardhinnant-date-dev libhwloc-dev libmimalloc-dev libpmix-dev libprotobuf-dev libre2-dev
   libsodium-dev libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
   nlohmann-json3-dev protobuf-compiler tzdata
 )

@@ -12,9 +12,9 @@
 #include "common/wire/messages/control.h"
 #include "launcher/core/core.h"
 #include "launcher/core/invariants.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
 namespace {

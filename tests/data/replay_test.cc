@@ -12,8 +12,8 @@
 
 #include "common/domain/why/why.h"
 #include "launcher/core/placement/placement.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 
 namespace lockstep::launcher {
 

@@ -146,6 +146,7 @@ def test_what_each_verb_prints_fits(site):
     check("explanation", "job explain", "created")
     check("comparison", "job compare", "created", "first")
     check("event-list", "job events", "first")
+    check("metrics", "job metrics", "first")
     for line in site.ok("job", "events", "first", "--follow", "-o", "json").splitlines():
         assert not problems("event", json.loads(line)), line
     site.ok("run", "--detach", "--name", "held", "--", "sleep", "300")

@@ -24,6 +24,8 @@
 #include "runner/spawn/protocol.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/unit/common/wire/fill.h"
+#include "tests/unit/launcher/gateway/http/hostile_requests.h"
+#include "tests/unit/launcher/metrics/event_bytes.h"
 
 using namespace lockstep;
 
@@ -73,6 +75,16 @@ void write_formats(const Write& write) {
       .append({{0, Instant{1'000}}, {50, Instant{2'000}}, {90, Instant{3'000}}})
       .has_value();
   write("fuzz_log_times", content("log.times"));
+  for (const auto& hostile : http::test::hostile_requests())
+    write("fuzz_http_request", std::string("\1\0", 2) + hostile.bytes + http::test::kHidden);
+  for (const std::string& good : {http::test::get("Expect: 100-continue\r\n"),
+                                  http::test::post("Content-Length: 5\r\n", "hello"),
+                                  http::test::chunks("5\r\nhello\r\n0\r\n\r\n")})
+    for (const char manner : {'\0', '\1', '\2', '\4'})
+      write("fuzz_http_request", std::string("\1") + manner + good + http::test::kHidden);
+  for (const char* field : {"/a/b%20c?d=e&f=%26", "bytes=0-3", "[::1]:8080", "Bearer abc",
+                            "lockstep=abc", "https://localhost", "W/\"a\", \"b\"", "a\r\nb"})
+    write("fuzz_http_fields", field);
   write("fuzz_framed_socket", std::string("\0\2\0\0\0ab\0\0\0\0\1\0\0\0c", 16));
   for (const pmix::Report& report : std::initializer_list<pmix::Report>{
            pmix::Hello{1, "OpenPMIx"}, pmix::Done{1, "no", {{"PMIX_A", "b"}}},
@@ -89,6 +101,23 @@ void write_formats(const Write& write) {
 
 Activation make_activation() {
   return {"/p/bin/python", "3.11", {"/p/bin"}, {{"CONDA_PREFIX", "/p"}}, Container{}};
+}
+
+void write_metrics(const Write& write) {
+  using test::bytes_field, test::event, test::float_field, test::number_field, test::record;
+  const std::string tensor = bytes_field(8, number_field(1, 1) + float_field(5, 0.5f));
+  write("fuzz_event_file", std::string(1, '\7') + test::version_record() +
+                               record(event(1, 2, test::simple("loss", 0.5f))) +
+                               record(event(1, 3, test::value("acc", tensor))));
+  for (const char* filter :
+       {"metrics.`val loss` >= -0.5e3 AND params.x != 'it''s'", "run_id NOT IN ('a', \"b\")",
+        "tags.mlflow.source.type ILIKE '%a_' AND `Run name` LIKE 'x'", "metrics.x DESC"})
+    write("fuzz_run_filter", filter);
+  const std::string point = R"({"key": "loss", "value": "NaN", "timestamp": 1, "step": "2"})";
+  for (const char endpoint : {'\4', '\6', '\11', '\13', '\14', '\17'})
+    write("fuzz_mlflow", std::string(1, endpoint) + R"({"run_id": "pig.a", "metrics": [)" + point +
+                             R"(], "params": [{"key": "lr", "value": "1"}], "status": "FAILED"})");
+  write("fuzz_mlflow", std::string(1, '\21') + "run_id=pig&metric_key=loss&max_results=5");
 }
 
 // Job files with all that YAML has to make a large tree of a small text.
@@ -114,6 +143,7 @@ int main(int argc, char** argv) {
   };
   write_formats(write);
   write_job_files(write);
+  write_metrics(write);
   const auto write_protocol = [&]<typename Body>(std::type_identity<Body>) {
     test::for_each_alternative<Body>([&](const Body& body) {
       write("fuzz_control", wire::encode(Envelope<Body>{kProtocolVersion, 1, 2, 3, body}));

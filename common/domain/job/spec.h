@@ -44,7 +44,9 @@ inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
 inline constexpr std::size_t kMaxInstanceTypeBytes = 64;
-inline constexpr std::size_t kMaxNamedNodes = 1'000;   // of one job
+inline constexpr std::size_t kMaxNamedNodes = 1'000;  // of one job
+inline constexpr std::size_t kMaxMetricLines = 100;
+inline constexpr std::size_t kMaxMetricPatternBytes = 1'000;
 inline constexpr std::size_t kMaxStepNameBytes = 512;  // with those of the pipelines around it
 inline constexpr std::size_t kMaxChildren = 10'000;    // of one job
 inline constexpr int kMaxGenerations = 8;              // a child, its child, …
@@ -238,6 +240,9 @@ struct JobSpec {
   TerminalKind terminal = TerminalKind::none;
   HangPolicy hang = {};
   CoreFile core = CoreFile::off;
+  // Numbers in what its ranks print (lockstep.metrics): the metric, and the pattern of RE2 that
+  // finds its value in a line (launcher/metrics/sources/line_metrics.h).
+  std::map<std::string, std::string> metric_lines = {};
   static void table(auto& s, auto&& see) {
     see(field<1>, "name", s.name);
     see(field<2>, "display_name", s.display_name);
@@ -286,6 +291,7 @@ struct JobSpec {
     see(field<700>, "hang_after", s.hang.after);
     see(field<701>, "on_hang", s.hang.on);
     see(field<702>, "core", s.core);
+    see(field<703>, "metric_lines", s.metric_lines, {.count = kMaxMetricLines});
   }
   static Status check(const JobSpec& spec);
   friend bool operator==(const JobSpec&, const JobSpec&) = default;

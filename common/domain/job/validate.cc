@@ -42,6 +42,18 @@ Status validate_command(const Command& command) {
   return {};
 }
 
+// Whether a pattern is one, launcher/files says.
+Status validate_metric_lines(const std::map<std::string, std::string>& lines) {
+  if (lines.size() > kMaxMetricLines)
+    return invalid("lockstep.metrics: has " + std::to_string(lines.size()) + " metrics; at most " +
+                   std::to_string(kMaxMetricLines) + " are possible");
+  for (const auto& [name, pattern] : lines)
+    if (name.empty() || pattern.empty() || pattern.size() > kMaxMetricPatternBytes)
+      return invalid("lockstep.metrics: each metric needs a name and a pattern of at most " +
+                     std::to_string(kMaxMetricPatternBytes) + " bytes");
+  return {};
+}
+
 Status validate_numbers(const JobSpec& spec) {
   const auto& r = spec.resources;
   if (r.instance_count < 1 || r.instance_count > kMaxNodesPerJob)
@@ -185,6 +197,7 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   add(validate(spec.stop, spec.timeout));
   add(validate_terminal(spec));
   add(validate(spec.hang));
+  add(validate_metric_lines(spec.metric_lines));
   const Status docker_args = check_docker_args(spec.resources.docker_args);
   add(docker_args);
   if (docker_args) add(validate_pids_of_container(spec));

@@ -21,6 +21,7 @@
 #include "common/domain/people/audit.h"
 #include "common/domain/people/quota.h"
 #include "common/domain/people/secrets.h"
+#include "common/domain/runs/curve.h"
 #include "common/domain/targets/compute.h"
 #include "common/domain/targets/size.h"
 
@@ -270,6 +271,23 @@ struct GetUsage {
   friend bool operator==(const GetUsage&, const GetUsage&) = default;
 };
 
+// Answered by MetricsReply: what the job's own run has logged, and with a name the curves of that
+// metric, of each attempt and rank.
+struct GetMetrics {
+  JobId job;
+  std::string name = {};  // "": no curves
+  metrics::Axis axis = metrics::Axis::step;
+  int buckets = 100;  // of each curve: 1 to metrics::kMaxBuckets
+  static constexpr int kBody = 570;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "job", s.job);
+    see(field<2>, "name", s.name, {.bytes = metrics::kMaxMetricNameBytes});
+    see(field<3>, "axis", s.axis);
+    see(field<4>, "buckets", s.buckets, {.low = 1, .high = metrics::kMaxBuckets});
+  }
+  friend bool operator==(const GetMetrics&, const GetMetrics&) = default;
+};
+
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
   static constexpr int kBody = 352;
@@ -287,7 +305,7 @@ using ClientRequest = std::variant<
     ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
     ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
     ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
-    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion>;
+    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion, GetMetrics>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -502,6 +520,22 @@ struct WaitsForData {
   friend bool operator==(const WaitsForData&, const WaitsForData&) = default;
 };
 
+inline constexpr std::size_t kMaxMetricsListed = 100'000;  // the store keeps no more of a job
+// Of a job that has logged nothing all are empty.
+struct MetricsReply {
+  std::vector<metrics::MetricSummary> metrics;  // by name
+  std::vector<metrics::Curve> curves;           // by attempt and rank; at most kMaxCurves
+  std::map<std::string, std::string> params = {}, tags = {};
+  static constexpr int kBody = 571;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "metrics", s.metrics, {.count = kMaxMetricsListed});
+    see(field<2>, "curves", s.curves, {.count = metrics::kMaxCurves});
+    see(field<3>, "params", s.params, {.count = kMaxMetricsListed});
+    see(field<4>, "tags", s.tags, {.count = kMaxMetricsListed});
+  }
+  friend bool operator==(const MetricsReply&, const MetricsReply&) = default;
+};
+
 struct DatastoresReply {
   static constexpr int kBody = 353;
   std::vector<DatastoreView> datastores;
@@ -517,6 +551,6 @@ using ClientReply =
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
                  ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply,
-                 DatastoresReply, WaitsForData, TokensReply>;
+                 DatastoresReply, WaitsForData, TokensReply, MetricsReply>;
 
 }  // namespace lockstep

@@ -24,7 +24,7 @@
 namespace lockstep::io {
 namespace {
 
-std::optional<Admission::Peer> peer_of(const sockaddr_storage& from, socklen_t size) {
+std::optional<Admission::Peer> peer_at(const sockaddr_storage& from, socklen_t size) {
   char host[NI_MAXHOST];
   if (getnameinfo(reinterpret_cast<const sockaddr*>(&from), size, host, sizeof host, nullptr, 0,
                   NI_NUMERICHOST) != 0)
@@ -34,14 +34,6 @@ std::optional<Admission::Peer> peer_of(const sockaddr_storage& from, socklen_t s
   if (from.ss_family == AF_INET6)
     return Admission::Peer{host, reinterpret_cast<const sockaddr_in6&>(from).sin6_port};
   return std::nullopt;
-}
-
-bool is_open(const Admission::Connection& connection) {
-  sockaddr_storage from{};
-  socklen_t size = sizeof from;
-  if (::getpeername(connection.fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return false;
-  const auto peer = peer_of(from, size);
-  return peer && *peer == connection.peer;
 }
 
 // The guarded ports of this process. A C function has no object to find them in, so this folder has
@@ -97,7 +89,7 @@ int accept_guarded(Admission& admission, int listener, sockaddr* address, sockle
     errno = error;
     return -1;
   }
-  if (const auto peer = peer_of(from, from_size)) {
+  if (const auto peer = peer_at(from, from_size)) {
     const auto verdict = admission.arrived({fd, *peer});
     for (const auto& other : verdict.shut) ::shutdown(other.fd, SHUT_RDWR);
     if (!verdict.admitted) {
@@ -128,10 +120,22 @@ ListenerGuard::~ListenerGuard() {
   listeners().by_port.erase(port_);
 }
 
+std::optional<Admission::Peer> peer_of(int fd) {
+  sockaddr_storage from{};
+  socklen_t size = sizeof from;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return std::nullopt;
+  return peer_at(from, size);
+}
+
+bool is_still_connected(const Admission::Connection& connection) {
+  const auto peer = peer_of(connection.fd);
+  return peer && *peer == connection.peer;
+}
+
 std::shared_ptr<Admission> make_admission() {
   rlimit files{};
   CHECK(::getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit(RLIMIT_NOFILE) failed");
-  return std::make_shared<Admission>(Admission::limits_for(files.rlim_cur), is_open);
+  return std::make_shared<Admission>(Admission::limits_for(files.rlim_cur), is_still_connected);
 }
 
 void raise_open_files_limit() {

@@ -96,6 +96,11 @@ class ListenerGuard {
   std::uint16_t port_;
 };
 
+// The other end of a connected TCP socket; nullopt: it has none (any more), or is of another kind.
+std::optional<Admission::Peer> peer_of(int fd);
+// The IsOpen of real sockets.
+bool is_still_connected(const Admission::Connection& connection);
+
 // Makes one with limits_for() this process's present limit of open files.
 std::shared_ptr<Admission> make_admission();
 // Raises the soft limit of open files to the hard limit.

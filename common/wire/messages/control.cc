@@ -33,6 +33,7 @@
 #include "proto/job_file.access.h"
 #include "proto/metrics.access.h"
 #include "proto/name.access.h"
+#include "proto/runs.access.h"
 #include "proto/size.access.h"
 #include "proto/usage.access.h"
 

@@ -120,6 +120,7 @@ Json ours_of(const JobSpec& spec) {
   json["hang_after"] = seconds_of(spec.hang.after);
   json["on_hang"] = std::string(to_string(spec.hang.on));
   json["core"] = std::string(to_string(spec.core));
+  json["metrics"] = map_of(spec.metric_lines);
   json["keep"] = spec.keep;
   json["compute_why"] = words::text_of(spec.compute_why);
   json["compute_why_data"] = reason_json(spec.compute_why);

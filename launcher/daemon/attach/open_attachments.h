@@ -9,13 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/messages/agent_protocol.h"
-#include "common/domain/runners/attach_frames.h"
 #include "common/domain/people/audit.h"
+#include "common/domain/runners/attach_frames.h"
 #include "launcher/core/access/authority.h"
 #include "launcher/core/core.h"
 #include "launcher/daemon/attach/route.h"
-#include "launcher/daemon/work/rate_limit.h"
 #include "launcher/daemon/work/sampled_log.h"
 
 namespace lockstep::launcher {

@@ -12,12 +12,12 @@
 #include <tuple>
 #include <vector>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/messages/client_protocol.h"
 #include "common/io/event_loop.h"
 #include "launcher/api/ports/audit_trail.h"
 #include "launcher/audit/log.h"
 #include "launcher/core/base/action.h"
-#include "launcher/daemon/work/rate_limit.h"
 #include "launcher/daemon/work/worker.h"
 #include "launcher/state/people/principals.h"
 

@@ -167,6 +167,7 @@ BulkServer::BulkServer(Parts parts)
       space_(parts.space),
       blobs_(parts.blobs),
       directory_(parts.durable),
+      log_grew_(std::move(parts.log_grew)),
       logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,
                  [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
@@ -191,7 +192,10 @@ LogIntake::Sinks BulkServer::intake_sinks() {
   sinks.ack = [this](const std::string& peer, std::uint64_t reply_to, const LogAck& ack) {
     (void)sender_.send(peer, reply_to, ack);
   };
-  sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
+  sinks.grew = [this](const LogKey& key) {
+    followers_.grew(key);
+    log_grew_(key);
+  };
   sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
     durable_.feed(LogsDurableInput{attempt, node});
   };

@@ -44,6 +44,7 @@ class BulkServer {
     const DiskMonitor& space;
     NodeSender& nodes;
     AuditTrail& audit;
+    std::function<void(const LogKey&)> log_grew;  // for those who read logs as they come
   };
   explicit BulkServer(Parts parts);
 
@@ -118,6 +119,7 @@ class BulkServer {
   const DiskMonitor& space_;
   const snapshot::BlobStore& blobs_;
   Directory directory_;
+  const std::function<void(const LogKey&)> log_grew_;
   LogStore logs_;
   LogFollowers followers_;
   LogIntake intake_;

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/rate_limit.h"
 #include "common/domain/messages/client_limits.h"
 #include "common/io/net/transport.h"
 #include "launcher/api/service.h"
@@ -29,7 +30,6 @@
 #include "launcher/daemon/servers/outbox.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
-#include "launcher/daemon/work/rate_limit.h"
 #include "launcher/daemon/work/sampled_log.h"
 #include "launcher/daemon/work/turn_queue.h"
 

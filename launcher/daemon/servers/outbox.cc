@@ -34,7 +34,8 @@ bool Outbox::is_page(const ClientReply& body) {
   return std::holds_alternative<JobsReply>(body) || std::holds_alternative<NodesReply>(body) ||
          std::holds_alternative<EnvironmentsReply>(body) ||
          std::holds_alternative<EventsReply>(body) || std::holds_alternative<UsersReply>(body) ||
-         std::holds_alternative<QuotasReply>(body) || std::holds_alternative<ComputesReply>(body);
+         std::holds_alternative<QuotasReply>(body) || std::holds_alternative<ComputesReply>(body) ||
+         std::holds_alternative<MetricsReply>(body);
 }
 
 void Outbox::hold() {

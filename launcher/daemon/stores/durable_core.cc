@@ -4,25 +4,30 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::launcher {
 
 Result<std::unique_ptr<DurableCore>> DurableCore::recover(io::EventLoop& loop,
                                                           const std::string& journal_path,
                                                           const CoreConfig& config,
-                                                          const std::string& sign) {
+                                                          const std::string& sign,
+                                                          FactFollower* follower) {
   TRY_ASSIGN(auto journal, Journal::open(journal_path, sign));
   Core core(config);
   Instant last;
-  TRY(journal.replay([&](const StampedFact& fact) {
+  TRY(journal.replay_placed([&](const StampedFact& fact, const JournalPosition& at) {
     core.replay(fact);
     last = std::max(last, fact.at);
+    if (follower != nullptr) follower->replayed(fact, at, core.state());
   }));
+  if (follower != nullptr) follower->end_replay(journal.position());
   return std::unique_ptr<DurableCore>(
-      new DurableCore(loop, std::move(core), std::move(journal), last));
+      new DurableCore(loop, std::move(core), std::move(journal), last, follower));
 }
 
-DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before)
+DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before,
+                         FactFollower* follower)
     : loop_(loop),
       core_(std::move(core)),
       journal_(std::move(journal)),
@@ -34,7 +39,8 @@ DurableCore::DurableCore(io::EventLoop& loop, Core core, Journal journal, Instan
               },
               [this](Instant now, const HeartbeatInput& input) { return core_.hear(now, input); },
               [this] { return core_.next_deadline(); },
-              [this](std::vector<StampedFact> facts) { write_ahead(std::move(facts)); }}) {
+              [this](std::vector<StampedFact> facts) { write_ahead(std::move(facts)); }}),
+      follower_(follower) {
   core_.recovered(started_);
   turns_.resume(core_.resume());
   count_rows();
@@ -66,15 +72,18 @@ Duration DurableCore::wait() {
 Result<std::vector<Action>> DurableCore::end_turn() {
   if (broken_) return *broken_;
   Turns::Turn turn = turns_.end();
-  if (turn.writes)
-    write([this, facts = std::move(turn.facts)] { return append(facts); }, [](const Status&) {});
+  if (turn.writes) write_turn(std::move(turn.facts));
   return std::move(turn.actions);
 }
 
 void DurableCore::adopt(const CompactedJournal& compacted, std::function<void(Status)> then) {
   turns_.when_durable([this, compacted, then = std::move(then)] {
     turns_.stand_still();
-    write([this, compacted] { return journal_.replace_with(compacted); }, then);
+    write([this, compacted] { return journal_.replace_with(compacted); },
+          [this, then](Status done) {
+            if (done && follower_ != nullptr) follower_->compacted(journal_.position());
+            then(std::move(done));
+          });
   });
 }
 
@@ -87,9 +96,25 @@ Worker& DurableCore::writer() {
 }
 
 void DurableCore::write_ahead(std::vector<StampedFact> facts) {
-  writer().run([this, facts = std::move(facts)] {
-    if (ahead_) ahead_ = journal_.stage(facts);
+  writer().run([this, facts = note(std::move(facts))] {
+    if (ahead_) ahead_ = journal_.stage(*facts);
   });
+}
+
+std::shared_ptr<const std::vector<StampedFact>> DurableCore::note(std::vector<StampedFact> facts) {
+  auto noted = std::make_shared<const std::vector<StampedFact>>(std::move(facts));
+  if (follower_ != nullptr) turn_.push_back(noted);
+  return noted;
+}
+
+// The core stands still until the facts are durable, so its state is the one after them then.
+void DurableCore::write_turn(std::vector<StampedFact> facts) {
+  write([this, facts = note(std::move(facts))] { return append(*facts); },
+        [this](const Status& done) {
+          const FactsOfTurn turn = std::exchange(turn_, {});
+          if (done && follower_ != nullptr)
+            follower_->durable(turn, journal_.position(), core_.state());
+        });
 }
 
 // Runs on the writer's thread.

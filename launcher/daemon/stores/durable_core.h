@@ -14,6 +14,7 @@
 #include "launcher/api/ports/running_core.h"
 #include "launcher/core/core.h"
 #include "launcher/core/turns.h"
+#include "launcher/daemon/stores/fact_follower.h"
 #include "launcher/daemon/work/worker.h"
 #include "launcher/store/journal.h"
 
@@ -22,12 +23,13 @@ namespace lockstep::launcher {
 class DurableCore final : public RunningCore {
  public:
   // Opens and replays the journal. A missing one is created, unless `sign` shows that there was one
-  // (Journal::open). The first end_turn() returns the actions of Core::resume(). `loop` must
-  // outlive it.
+  // (Journal::open). The first end_turn() returns the actions of Core::resume(). `loop`, and
+  // `follower` if there is one, must outlive it.
   static Result<std::unique_ptr<DurableCore>> recover(io::EventLoop& loop,
                                                       const std::string& journal_path,
                                                       const CoreConfig& config,
-                                                      const std::string& sign = "");
+                                                      const std::string& sign = "",
+                                                      FactFollower* follower = nullptr);
   DurableCore(const DurableCore&) = delete;
   DurableCore& operator=(const DurableCore&) = delete;
 
@@ -65,9 +67,12 @@ class DurableCore final : public RunningCore {
   DiskWrites writes();
 
  private:
-  DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before);
+  DurableCore(io::EventLoop& loop, Core core, Journal journal, Instant not_before,
+              FactFollower* follower);
   Worker& writer();
   void write_ahead(std::vector<StampedFact> facts);
+  std::shared_ptr<const std::vector<StampedFact>> note(std::vector<StampedFact> facts);
+  void write_turn(std::vector<StampedFact> facts);
   Status append(const std::vector<StampedFact>& facts);
   // Runs `work` on the writer's thread while the core does not change, then `then` on the loop.
   void write(std::function<Status()> work, std::function<void(Status)> then);
@@ -82,6 +87,8 @@ class DurableCore final : public RunningCore {
   Instant started_;
   Turns turns_;
   std::uint64_t rows_ = 0, kept_ = 0;
+  FactFollower* const follower_;  // null: there is none
+  FactsOfTurn turn_;              // that are being written, for the follower
   std::optional<Error> broken_;   // the journal cannot be used any more
   Instant began_;                 // the present write
   bool told_ = false;             // a long write was reported

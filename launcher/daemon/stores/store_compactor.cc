@@ -47,6 +47,7 @@ StoreCompactor::StoreCompactor(Parts parts)
       settings_(parts.settings),
       space_(parts.space),
       ledger_(parts.ledger),
+      archiver_(parts.archiver),
       collect_at_(durable_.started() + settings_.blob_lease) {
   // Linux sets this for the thread only; the loop's thread takes precedence.
   worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
@@ -233,13 +234,25 @@ void StoreCompactor::compact() {
 
 void StoreCompactor::adopt(const Result<CompactedJournal>& compacted) {
   if (!compacted) return adopted(compacted.error(), 0);
-  durable_.adopt(*compacted, [this, before = durable_.journal_rows()](const Status& done) {
+  if (archiver_ == nullptr) return replace_by(*compacted);
+  // A start could not archive what a compaction has dropped.
+  archiver_->catch_up([this, compacted = *compacted](const Status& caught_up) {
+    if (caught_up) return replace_by(compacted);
+    if (const Status done = discard_compaction(home_.journal()); !done)
+      spdlog::warn("{}", done.error().message);
+    adopted(caught_up, 0);
+  });
+}
+
+void StoreCompactor::replace_by(const CompactedJournal& compacted) {
+  durable_.adopt(compacted, [this, before = durable_.journal_rows()](const Status& done) {
     adopted(done, before);
   });
 }
 
 void StoreCompactor::adopted(const Status& done, std::uint64_t before) {
   end();
+  if (archiver_ != nullptr) archiver_->release();
   compact_at_ = durable_.now() + kAfterFailure;
   if (!done) return spdlog::warn("the journal was not compacted: {}", done.error().message);
   compact_at_ = {};

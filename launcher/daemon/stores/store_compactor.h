@@ -15,6 +15,7 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/content/blob_gc.h"
 #include "launcher/daemon/blobs/ledger.h"
+#include "launcher/daemon/stores/archiver.h"
 #include "launcher/daemon/stores/disk_monitor.h"
 #include "launcher/daemon/stores/durable_core.h"
 #include "launcher/daemon/work/worker.h"
@@ -46,6 +47,7 @@ class StoreCompactor {
     Settings settings;
     const DiskMonitor& space;
     BlobLedger* ledger = nullptr;  // rows of removed blobs are removed from it
+    Archiver* archiver = nullptr;  // has the facts that a compaction replaces
   };
   explicit StoreCompactor(Parts parts);
   ~StoreCompactor();
@@ -70,6 +72,7 @@ class StoreCompactor {
   Instant compaction_at() const;
   void compact();
   void adopt(const Result<CompactedJournal>& compacted);
+  void replace_by(const CompactedJournal& compacted);
   void adopted(const Status& done, std::uint64_t before);
   bool is_low() const { return space_.level() != DiskMonitor::Level::well; }
   void hurry();
@@ -87,6 +90,7 @@ class StoreCompactor {
   const Settings settings_;
   const DiskMonitor& space_;
   BlobLedger* const ledger_;
+  Archiver* const archiver_;
   std::optional<io::FileLock> lock_;  // held while it is at work
   bool orphans_listed_ = false;
   std::deque<LogFolder> doomed_;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/daemon/work/rate_limit.h"
+#include "common/base/rate_limit.h"
 
 namespace lockstep::launcher {
 

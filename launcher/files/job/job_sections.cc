@@ -14,6 +14,7 @@
 #include "launcher/files/job/retry_reader.h"
 #include "launcher/files/yaml/expressions.h"
 #include "launcher/files/yaml/shapes.h"
+#include "launcher/metrics/sources/line_metrics.h"
 
 namespace lockstep::spec {
 
@@ -157,6 +158,15 @@ void JobReader::fill_troubles(JobSpec& spec) const {
   if (at("lockstep.core") != nullptr)
     if (const auto chosen = good("lockstep.core", word("lockstep.core")))
       spec.core = core_file_from(*chosen).value_or(spec.core);
+}
+
+void JobReader::fill_metrics(JobSpec& spec) const {
+  const YamlNode* const lines = at("lockstep.metrics");
+  if (lines == nullptr) return;
+  spec.metric_lines = text_map("lockstep.metrics");
+  for (const YamlEntry& line : lines->entries)
+    if (const auto one = metrics::LinePatterns::compile({{line.key, line.value.text}}); !one)
+      fault("lockstep.metrics", line.value.place, "'lockstep.metrics': " + one.error().message);
 }
 
 void JobReader::fill_retry(JobSpec& spec) const {

@@ -216,6 +216,7 @@ ReadJob JobReader::read() {
   read_placement(source_, root_, faults_, job.spec.resources, job.notes);
   fill_terminal(job.spec);
   fill_troubles(job.spec);
+  fill_metrics(job.spec);
   fill_retry(job.spec);
   fill_queue(job);
   fill_environment(job);

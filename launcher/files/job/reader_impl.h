@@ -50,6 +50,7 @@ class JobReader {
   void fill_inputs(ReadJob& job) const;
   void fill_terminal(JobSpec& spec) const;
   void fill_troubles(JobSpec& spec) const;
+  void fill_metrics(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
   void fill_queue(ReadJob& job) const;
   void fill_environment(ReadJob& job) const;

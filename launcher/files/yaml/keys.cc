@@ -165,6 +165,7 @@ constexpr KnownKey kKeys[] = {
     {"lockstep.hang_after", Shape::text},
     {"lockstep.on_hang", Shape::text},
     {"lockstep.core", Shape::text},
+    {"lockstep.metrics", Shape::text_map},
     {"lockstep.retry", Shape::section},
     {"lockstep.retry.max", Shape::whole_number},
     {"lockstep.retry.on", Shape::retry_on},

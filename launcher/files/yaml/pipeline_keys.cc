@@ -120,6 +120,7 @@ constexpr KnownKey kPipelineKeys[] = {
     {"lockstep.hang_after", Shape::of_step},
     {"lockstep.on_hang", Shape::of_step},
     {"lockstep.core", Shape::of_step},
+    {"lockstep.metrics", Shape::of_step},
     {"lockstep.retry", Shape::of_step},
     {"lockstep.keep", Shape::of_step},
     {"lockstep.links", Shape::of_step},

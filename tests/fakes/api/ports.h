@@ -9,6 +9,7 @@
 #include "tests/fakes/api/measurements.h"
 #include "tests/fakes/api/operator_files.h"
 #include "tests/fakes/api/replies.h"
+#include "tests/fakes/api/run_metrics.h"
 #include "tests/fakes/api/running_core.h"
 #include "tests/fakes/api/secrets.h"
 
@@ -23,10 +24,11 @@ struct FakePorts {
   FakeAuditTrail audit{clock};
   FakeMeasurements measurements;
   FakeLauncherProcess process{clock};
+  FakeRunMetrics metrics;
   FakeReplies replies;
 
   launcher::Service::Ports all() {
-    return {core, clock, blobs, secrets, files, audit, measurements, process, replies};
+    return {core, clock, blobs, secrets, files, audit, measurements, metrics, process, replies};
   }
 };
 

@@ -151,6 +151,7 @@ void add_job_verbs(VerbTable table) {
   add_show(group, table, options);
   add_log_verbs(group, table);
   add_events_verb(group, table);
+  add_metrics_verb(group, table);
   add_download_verb(group, table);
   add_cancel(group, table, options);
   add_delete_verb(group, table);

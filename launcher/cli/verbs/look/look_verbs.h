@@ -9,6 +9,7 @@ void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|downlo
 void add_list_verb(CLI::App& group, VerbTable table);      // job list
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
 void add_events_verb(CLI::App& group, VerbTable table);    // job events
+void add_metrics_verb(CLI::App& group, VerbTable table);   // job metrics
 void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
 void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
 void add_compare_verb(CLI::App& group, VerbTable table);   // job compare

@@ -105,8 +105,8 @@ class Filler {
   void fill(StopPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(HangPolicy& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, pipeline, parent, step, attempt, array, replaced, stop, terminal, hang, core, lines] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, binding, n, o, p, q, r, s, t, u, w, from, why, queue, data, parent, step, attempt, array, replaced, stop, terminal, hang, core, lines);
     (void)pipeline;  // instead of a command: see pipeline_job()
   }
   void fill(StepBinding& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -435,6 +435,16 @@ class Filler {
   void fill(PartUsage& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(JobUsage& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(UsageReply& v) { auto& [a, b, c] = v; each(a, b, c); }
+
+  // common/domain/runs
+  void fill(metrics::Axis& v) { v = metrics::Axis::time; }
+  void fill(metrics::Point& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(metrics::MetricSummary& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(metrics::SeriesId& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(metrics::Bucket& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(metrics::Curve& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GetMetrics& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(MetricsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/messages/views.h
   void fill(PartView& v) {

@@ -100,6 +100,8 @@ SetQuota               -      y     -        -         -      -        -    -
 CheckJobFile           -      y     -        y         -      y        -    y
 ListQuotas             -      y     y        y         y      y        -    y
 GetUsage               -      y     y        y         y      y        -    y
+GetMetrics             ---    yyy   ---      y--       ---    y--      ---  y--
+GetMetrics/shared      ---    yyy   ---      yy-       yy-    y--      ---  y--
 CreateAsset            ---    yyy   ---      y--       ---    y--      ---  ---
 CreateAsset/with       ---    yyy   ---      yy-       ---    y--      ---  ---
 CreateAsset/new        -      y     -        y         -      y        -    -
@@ -186,8 +188,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"RevokeToken"},
     {"ArchiveEnvironment"},
     {"AnnotateVersion", "AnnotateVersion/with"},
+    {"GetMetrics", "GetMetrics/shared"},
 };
-constexpr std::size_t kMessages = 62;
+constexpr std::size_t kMessages = 63;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -448,6 +451,12 @@ const std::map<std::string, Make>& questions() {
          return ReadComputeLog{World::compute(), 0};
        }},
       {"GetUsage", [](World&, Whose) { return GetUsage{}; }},
+      {"GetMetrics", [](World& w, Whose of) { return GetMetrics{w.job(of)}; }},
+      {"GetMetrics/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return GetMetrics{w.job(of)};
+       }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};

@@ -50,7 +50,7 @@ TEST_F(TwoAdapters, WatchersOfOneJobAreToldOverBoth) {
   test::FakePorts ports;
   Service::Ports all = ports.all();
   Service service(Service::Ports{all.core, all.clock, all.blobs, all.secrets, all.files, all.audit,
-                                 all.measurements, all.launcher, router_});
+                                 all.measurements, all.metrics, all.launcher, router_});
   ports.core.on_step = [&](const Step& step) { test::perform(step, service); };
   ports.core.core().recovered(ports.clock.time);
   const PublicKey key(std::string(40, 'a'));

@@ -249,6 +249,7 @@ TEST(CommandLine, GoodOnesHaveWorkToDo) {
       {"job", "logs", "x", "--since", "10m", "--grep", "a|b", "-t", "--no-prefix"},
       {"job", "stream", "x", "--rank", "0", "--since", "2026-01-31T12:00:00Z", "--grep", "x"},
       {"job", "events", "x"},
+      {"job", "metrics", "x", "--metric", "loss", "--time", "--log", "--points", "50"},
       {"job", "events", "--name", "x", "--follow", "-o", "json"},
       {"job", "cancel", "x"},
       {"job", "explain", "x"},

@@ -11,10 +11,10 @@
 #include <fstream>
 
 #include "common/domain/why/jobs/orders.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/state/compact.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
-#include "launcher/store/sqlite.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {

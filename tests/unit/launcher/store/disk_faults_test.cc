@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "common/domain/why/jobs/orders.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/state/state.h"
 #include "launcher/store/journal.h"
-#include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "common/domain/why/jobs/orders.h"
-#include "launcher/store/sqlite.h"
+#include "launcher/sqlite/database.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/support/temp_dir.h"
 

@@ -15,10 +15,10 @@
 
 #include "common/base/check.h"
 #include "common/io/file_system.h"
+#include "launcher/sqlite/database.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"
 #include "launcher/store/journal_place.h"
-#include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/common/wire/fill.h"
 #include "tests/unit/support/temp_dir.h"

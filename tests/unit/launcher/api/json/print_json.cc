@@ -13,6 +13,7 @@
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/found.h"
 #include "launcher/api/json/job.h"
+#include "launcher/api/json/metrics.h"
 #include "launcher/api/json/size.h"
 #include "launcher/api/json/usage.h"
 #include "launcher/api/json/value.h"
@@ -215,6 +216,8 @@ void print_cluster() {
     print("part-use", api::to_json(use));
   for (const auto& usage : {filled<UsageReply>(), UsageReply{{NodeUsage{}}, {JobUsage{}}, 0}})
     print("usage", api::to_json(usage));
+  for (const auto& logged : {filled<MetricsReply>(), MetricsReply{}})
+    print("metrics", api::to_json(logged));
   print("status", api::to_json(filled<LauncherStatus>()));
   print("status", api::to_json(LauncherStatus{}));
   print_view("compute", filled<ComputeView>());
