@@ -39,6 +39,11 @@ class Reader {
   // have to look at too much.
   Result<SearchPage> search(const SearchQuery& query);
 
+  // What is wrong with the store, for `lockstepd fsck`: at most kMostProblems lines, none when it
+  // is well.
+  Result<std::vector<std::string>> problems();
+  static constexpr std::size_t kMostProblems = 20;
+
  private:
   explicit Reader(Database db) : db_(std::move(db)) {}
   Result<std::int64_t> id_of(const RunId& run);

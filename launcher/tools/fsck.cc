@@ -16,6 +16,7 @@
 #include "launcher/home/home_lock.h"
 #include "launcher/home/layout.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/metrics/reader.h"
 #include "launcher/sqlite/database_files.h"
 #include "launcher/state/roots.h"
 #include "launcher/state/state.h"
@@ -33,6 +34,7 @@ class Fsck {
   Result<FsckReport> run() {
     TRY(check_journal_and_state());
     TRY(check_archive());
+    TRY(check_metrics());
     TRY(check_blobs());
     TRY(check_logs());
     TRY(check_audit());
@@ -49,6 +51,9 @@ class Fsck {
   Status check_journal_and_state();
   Status check_archive();
   void compare_with_archive(archive::Reader& archive);
+  Status check_metrics();
+  Status settle_damage(const Result<std::vector<std::string>>& found, const std::string& path,
+                       const char* what);
   Status check_blobs();
   Status check_logs();
   void check_log(const LogKey& key, std::uint64_t size);
@@ -118,15 +123,32 @@ Status Fsck::check_archive() {
     if (whole_) compare_with_archive(*archive);
     return {};
   }
+  archive = make_error(ErrorCode::unavailable, "it is set aside");  // closes it
+  return settle_damage(found, home_.archive(), "the archive of ended jobs");
+}
+
+// Jobs run on without their metrics; what a damaged store has cannot be had from anywhere else.
+Status Fsck::check_metrics() {
+  if (!io::exists(home_.metrics())) return {};
+  const auto found = [&]() -> Result<std::vector<std::string>> {
+    TRY_ASSIGN(auto store, metrics::Reader::open(home_.metrics()));
+    return store.problems();
+  }();
+  if (found && found->empty()) return {};
+  return settle_damage(found, home_.metrics(), "the metrics of jobs");
+}
+
+// Nobody may have the database open.
+Status Fsck::settle_damage(const Result<std::vector<std::string>>& found, const std::string& path,
+                           const char* what) {
   if (!found && found.error().code != ErrorCode::corrupt) return found.error();
   if (!found) problem("{}", found.error().message);
   if (found)
     for (const std::string& line : *found) problem("{}", line);
   if (!options_.repair) return {};
-  archive = make_error(ErrorCode::unavailable, "it is set aside");  // closes it
-  TRY_ASSIGN(const std::string kept, set_aside(home_.archive()));
-  report_.repaired.push_back(fmt::format(
-      "moved the archive of ended jobs to {}; the launcher makes a new one at its start", kept));
+  TRY_ASSIGN(const std::string kept, set_aside(path));
+  report_.repaired.push_back(
+      fmt::format("moved {} to {}; the launcher makes a new database at its start", what, kept));
   return {};
 }
 

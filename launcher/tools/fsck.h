@@ -1,7 +1,7 @@
 #pragma once
 // `lockstepd fsck`: checks a launcher's home that no launcher is using: the journal (chain, pages,
-// facts), the state that its facts fold to, the archive of ended jobs, every blob that the state
-// refers to, the logs of ranks, and the audit log.
+// facts), the state that its facts fold to, the archive of ended jobs, their metrics, every blob
+// that the state refers to, the logs of ranks, and the audit log.
 
 #include <cstdint>
 #include <optional>

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/domain/runs/batch_limits.h"
+#include "launcher/sqlite/database_files.h"
 #include "tests/unit/launcher/metrics/store_fixture.h"
 
 namespace lockstep::metrics {
@@ -289,6 +290,50 @@ TEST_F(StoreTest, WhatWaitsIsBounded) {
   writer_->settle();
   EXPECT_EQ(writer_->load().changes, 0u);
   EXPECT_THAT(history("job", "x"), SizeIs(1));
+}
+
+TEST_F(StoreTest, AWholeStoreHasNoProblems) {
+  must(DescribeRun{info_of("job")});
+  must(DescribeRun{info_of("gone")});
+  must(batch_of("job", {at("loss", 1, 0.5), at("loss", 2, kNan)}));
+  must(batch_of("gone", {at("loss", 1, 0.5)}));
+  must(RemoveJob{JobId("gone")});
+  const auto problems = reader_->problems();
+  ASSERT_TRUE(problems) << problems.error().message;
+  EXPECT_THAT(*problems, IsEmpty());
+}
+
+TEST_F(StoreTest, ProblemsSayWhichTablesDisagree) {
+  const std::map<std::string, std::string> harms = {
+      {"UPDATE series SET points = points + 1", "'loss' has another number of points"},
+      {"DELETE FROM latest", "'loss' has points and no latest value"},
+      {"INSERT INTO point VALUES (99, 1, 1, 0, 0.5)", "'series 99' has points and is not there"},
+      {"UPDATE run SET job = 77", "'job' is a run of no job"},
+      {"UPDATE series SET run = 77", "'loss' belongs to no run"},
+      {"UPDATE job SET points = 0", "'job' is a job with another number of points"},
+      {"DELETE FROM series", "'loss' has a latest value and no series"},
+  };
+  must(DescribeRun{info_of("job")});
+  must(batch_of("job", {at("loss", 1, 0.5)}));
+  writer_->settle();
+  for (const auto& [harm, want] : harms) {
+    SCOPED_TRACE(harm);
+    const std::string copy = dir_ / "copy.db";
+    ASSERT_TRUE(launcher::remove_database(copy));
+    {
+      auto db = launcher::Database::open(path_);
+      ASSERT_TRUE(db);
+      ASSERT_TRUE(db->execute(("VACUUM INTO '" + copy + "'").c_str()));
+      auto harmed = launcher::Database::open(copy);
+      ASSERT_TRUE(harmed);
+      ASSERT_TRUE(harmed->execute(harm.c_str()));
+    }
+    auto reader = Reader::open(copy);
+    ASSERT_TRUE(reader) << reader.error().message;
+    const auto problems = reader->problems();
+    ASSERT_TRUE(problems) << problems.error().message;
+    EXPECT_THAT(*problems, testing::Contains(HasSubstr(want)));
+  }
 }
 
 }  // namespace
