@@ -1,23 +1,16 @@
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common/io/clock.h"
 #include "launcher/api/json/usage.h"
-#include "launcher/cli/terminal/screen.h"
+#include "launcher/cli/base/live_screen.h"
 #include "launcher/cli/text/targets/usage_view.h"
 #include "launcher/cli/verbs/targets/target_verbs.h"
 
 namespace lockstep::cli {
 
 namespace {
-
-constexpr Duration kRefresh = seconds(2);
-constexpr Duration kAnswersWithin = seconds(6);
 
 struct TopOptions {
   bool nodes = false, jobs = false, once = false;
@@ -41,84 +34,24 @@ std::string tables_of(const TopOptions& options, UsageReply usage,
   return text;
 }
 
-// The screen that refreshes itself: asks, draws the answer, and repeats until `q` or Ctrl-C.
-class TopScreen {
+class TopScreen : public LiveScreen {
  public:
   TopScreen(Connection& connection, const TopOptions& options)
-      : connection_(connection), options_(options) {}
-  ~TopScreen() {
-    connection_.stop_listening();
-    connection_.loop().unwatch(STDIN_FILENO, io::EventLoop::Interest::read);
-  }
-  TopScreen(const TopScreen&) = delete;
-  TopScreen& operator=(const TopScreen&) = delete;
-
-  // Returns the exit code, or the error that ended it.
-  Result<int> run() {
-    TRY(connection_.loop().watch_signals({SIGINT, SIGTERM, SIGHUP},
-                                         [this](int signal) { on_signal(signal); }));
-    Connection::Listener listener;
-    listener.on_control = [this](const Envelope<ClientReply>& envelope) { take(envelope.body); };
-    listener.on_bulk = [](const BulkEnvelope&) {};
-    listener.on_control_up = [this] { ask(); };
-    listener.on_bulk_up = [] {};
-    TRY(connection_.listen(std::move(listener)));
-    if (screen_.reads_keys())
-      connection_.loop().watch(STDIN_FILENO, io::EventLoop::Interest::read, [this] { on_keys(); });
-    ask();
-    while (!code_ && !failure_) {
-      const Instant now = clock_.now();
-      if (now >= ask_at_) ask();
-      draw();
-      connection_.loop().turn(ask_at_ - now);
-    }
-    if (failure_) return *failure_;
-    return *code_;
-  }
+      : LiveScreen(connection, "lockstep top"), options_(options) {}
 
  private:
-  void ask() {
-    ask_at_ = clock_.now() + kRefresh;
-    connection_.send(question_of(options_));
+  void ask() override { connection().send(question_of(options_)); }
+  bool take(const ClientReply& reply) override {
+    const auto* usage = std::get_if<UsageReply>(&reply);
+    if (usage != nullptr) usage_ = *usage;
+    return usage != nullptr;
   }
-  void take(const ClientReply& reply) {
-    if (const auto* usage = std::get_if<UsageReply>(&reply)) {
-      usage_ = *usage;
-      heard_ = clock_.now();
-    } else if (const auto* refused = std::get_if<Refused>(&reply)) {
-      failure_ = make_error(refused->code, refused->message);
-    }
-  }
-  void on_signal(int signal) {
-    if (signal == SIGINT) code_ = kExitInterrupted;
-    if (signal == SIGTERM || signal == SIGHUP) code_ = 128 + signal;
-  }
-  void on_keys() {
-    const std::string keys = screen_.typed();
-    if (keys.find_first_of("qQ") != keys.npos) code_ = 0;
-    if (keys.empty()) code_ = 0;  // the terminal is closed
-  }
-  void draw() {
-    const Instant now = clock_.now();
-    std::string head = fmt::format("lockstep top  {}", to_string(now).substr(11, 8) + "Z");
-    if (!usage_)
-      head += "  waiting for the launcher";
-    else if (now - heard_ > kAnswersWithin)
-      head += fmt::format("  the launcher has not answered for {}",
-                          format_duration(std::chrono::floor<seconds>(now - heard_)));
-    head += screen_.reads_keys() ? "  (q: quit)\n\n" : "  (Ctrl-C: quit)\n\n";
-    const std::string body = usage_ ? tables_of(options_, *usage_, screen_.size().columns) : "";
-    if (!screen_.draw(head + body)) code_ = kExitOutputClosed;
+  std::string text(const Screen::Size& size) override {
+    return tables_of(options_, usage_, size.columns);
   }
 
-  Connection& connection_;
   const TopOptions& options_;
-  io::SystemClock clock_;
-  Screen screen_;
-  std::optional<UsageReply> usage_;
-  Instant heard_, ask_at_;
-  std::optional<int> code_;
-  std::optional<Error> failure_;
+  UsageReply usage_;
 };
 
 int watch(Context& context, const TopOptions& options) {
