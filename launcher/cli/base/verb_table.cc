@@ -31,24 +31,28 @@ void add_links(CLI::App& verb, std::optional<snapshot::Links>& links) {
       ->type_name("follow|keep");
 }
 
-void add_format(CLI::App& verb, Format& format, const char* what,
-                std::vector<std::string>* outputs) {
+void add_format(CLI::App& verb, Format& format, const char* what, std::vector<std::string>* outputs,
+                bool* csv) {
   const auto typed = std::make_shared<bool>(false);
-  const auto take = [&format, typed](const std::string& word) {
-    const auto known = format_from(word);
+  const auto take = [&format, typed, csv](const std::string& word) {
+    const bool is_csv = csv != nullptr && word == "csv";
+    const auto known = is_csv ? std::optional(Format::table) : format_from(word);
     if (known) format = *known;
+    if (known && csv != nullptr) *csv = is_csv;
     *typed = *typed || known;
     return known.has_value();
   };
   verb.add_option_function<std::string>(
           outputs == nullptr ? "-o,--output" : "-o",
-          [take](const std::string& word) {
-            if (!take(word))
-              throw CLI::ValidationError("-o", "'" + word + "' is not table, json, yaml or tsv");
+          [take, csv](const std::string& word) {
+            if (take(word)) return;
+            const char* const words =
+                csv == nullptr ? "table, json, yaml or tsv" : "table, json, yaml, tsv or csv";
+            throw CLI::ValidationError("-o", "'" + word + "' is not " + words);
           },
           what)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->type_name("table|json|yaml|tsv");
+      ->type_name(csv == nullptr ? "table|json|yaml|tsv" : "table|json|yaml|tsv|csv");
   if (outputs != nullptr)
     verb.add_option_function<std::vector<std::string>>(
             "--output",
@@ -63,7 +67,9 @@ void add_format(CLI::App& verb, Format& format, const char* what,
   // CLI11 calls the functions of options in the order in which the options were added.
   verb.add_option_function<std::string>(
           kQueryOption,
-          [&format, typed](const std::string& text) {
+          [&format, typed, csv](const std::string& text) {
+            if (csv != nullptr && *csv)
+              throw CLI::ValidationError(kQueryOption, "goes with every format but csv");
             if (const auto good = jmespath::Expression::parse(text); !good)
               throw CLI::ValidationError(kQueryOption, good.error().message);
             if (format == Format::table) format = *typed ? Format::records : Format::json;

@@ -41,11 +41,12 @@ struct VerbTable {
 
 // "-o, --output table|json|yaml|tsv" and "--query JMESPATH", shared by all verbs that answer with
 // data. A query without -o makes the format JSON. `outputs`: of a verb that has "--output NAME" for
-// the outputs of a job; there --output is a format only with the word of one.
+// the outputs of a job; there --output is a format only with the word of one. `csv`: of a verb that
+// also writes `-o csv`, which a query cannot select from.
 inline constexpr const char* kQueryOption = "--query";
 void add_format(CLI::App& verb, Format& format,
                 const char* what = "table (default), json, yaml or tsv",
-                std::vector<std::string>* outputs = nullptr);
+                std::vector<std::string>* outputs = nullptr, bool* csv = nullptr);
 
 // "--raw": a terminal gets what a job wrote as it is.
 void add_raw(CLI::App& verb, bool& raw);
