@@ -2,31 +2,32 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace lockstep::api {
 
-namespace {
-
-Json real(double value) {
+Json json_of(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 
-Json real_or_null(const std::optional<double>& value) {
-  return value ? real(*value) : Json(nullptr);
+namespace {
+
+Json json_or_null(const std::optional<double>& value) {
+  return value ? json_of(*value) : Json(nullptr);
 }
 
 Json summary_json(const metrics::MetricSummary& metric) {
   Json json;
   json["name"] = metric.name;
   json["attempt"] = metric.attempt;
-  json["last"] = real(metric.last.value);
+  json["last"] = json_of(metric.last.value);
   json["last_step"] = metric.last.step;
   json["last_at"] = time_or_null(metric.last.time);
-  json["least"] = real_or_null(metric.least);
+  json["least"] = json_or_null(metric.least);
   json["least_step"] = metric.least_step;
-  json["greatest"] = real_or_null(metric.greatest);
+  json["greatest"] = json_or_null(metric.greatest);
   json["greatest_step"] = metric.greatest_step;
   return json;
 }
@@ -37,9 +38,9 @@ Json bucket_json(const metrics::Bucket& bucket) {
   json["last_at"] = bucket.last_at;
   json["points"] = bucket.points;
   json["nans"] = bucket.nans;
-  json["least"] = real(bucket.min);
-  json["greatest"] = real(bucket.max);
-  json["last"] = real(bucket.last);
+  json["least"] = json_of(bucket.min);
+  json["greatest"] = json_of(bucket.max);
+  json["last"] = json_of(bucket.last);
   return json;
 }
 
@@ -54,6 +55,20 @@ Json curve_json(const metrics::Curve& curve) {
 }
 
 }  // namespace
+
+Json metrics_with_trends(const std::vector<metrics::MetricSummary>& metrics,
+                         const std::map<std::string, std::vector<double>>& trends) {
+  Json list = Json::array();
+  for (const metrics::MetricSummary& metric : metrics) {
+    Json json = summary_json(metric);
+    Json trend = Json::array();
+    if (const auto found = trends.find(metric.name); found != trends.end())
+      for (const double value : found->second) trend.push_back(json_of(value));
+    json["trend"] = std::move(trend);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
 
 Json to_json(const MetricsReply& logged) {
   Json json;

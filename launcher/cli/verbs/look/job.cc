@@ -4,9 +4,11 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/api/json/metrics.h"
 #include "launcher/cli/attach/ranks_meant.h"
 #include "launcher/cli/base/step_choice.h"
 #include "launcher/cli/text/fabric_view.h"
+#include "launcher/cli/text/metrics_text.h"
 #include "launcher/cli/text/pipeline_view.h"
 #include "launcher/cli/text/view_text.h"
 #include "launcher/cli/verbs/look/look_verbs.h"
@@ -28,6 +30,45 @@ struct JobOptions {
 
 Instant now() { return io::SystemClock().now(); }
 
+constexpr std::size_t kMostTrends = 20;
+
+struct Logged {
+  MetricsReply reply;
+  Trends trends;
+};
+
+// Whoever may not read the job, and an earlier launcher, show it without its metrics.
+Logged logged_by(Connection& connection, const JobView& job) {
+  Logged logged;
+  if (job.spec.metric_lines.empty()) return logged;
+  GetMetrics question;
+  question.job = JobId(job.spec.name);
+  question.buckets = kTrendBuckets;
+  auto all = connection.ask_for<MetricsReply>(question);
+  if (!all) return logged;
+  logged.reply = *std::move(all);
+  for (const metrics::MetricSummary& metric : logged.reply.metrics) {
+    if (logged.trends.size() >= kMostTrends) break;
+    question.name = metric.name;
+    const auto curves = connection.ask_for<MetricsReply>(question);
+    if (!curves) break;
+    logged.trends.emplace(metric.name, trend_of(curves->curves));
+  }
+  return logged;
+}
+
+Json shown_json(const JobView& job, const Logged& logged) {
+  Json json = api::to_json(job);
+  if (!logged.reply.metrics.empty())
+    json["metrics"] = api::metrics_with_trends(logged.reply.metrics, logged.trends);
+  return json;
+}
+
+std::string shown_metrics(const Logged& logged) {
+  const std::string table = metrics_table(logged.reply.metrics, logged.trends);
+  return table.empty() ? "" : "\n" + table;
+}
+
 int show(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
@@ -37,9 +78,10 @@ int show(Context& context, const JobOptions& options) {
   const JobView& job = *shown_job;
   const auto columns = context.terminal.columns();
   const StepsShown shown{options.all_steps || !columns, columns};
-  return print(context, options.format, api::to_json(job),
+  const Logged logged = logged_by(**connection, job);
+  return print(context, options.format, shown_json(job, logged),
                (job.spec.is_pipeline() ? pipeline_text(job, now(), shown) : job_text(job, now())) +
-                   failure_report(job));
+                   failure_report(job) + shown_metrics(logged));
 }
 
 int explain(Context& context, const JobOptions& options) {

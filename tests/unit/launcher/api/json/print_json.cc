@@ -2,6 +2,7 @@
 // field is filled, of empty ones, of each kind of environment and of each word of an enum.
 // tests/e2e/test_json_schema.py holds them against docs/schema.
 
+#include <cmath>
 #include <iostream>
 #include <set>
 
@@ -193,6 +194,10 @@ void print_jobs() {
     print("exit-report", api::to_json(report));
   }
   print_view("job", job);
+  Json with_metrics = api::to_json(job);
+  with_metrics["metrics"] = api::metrics_with_trends(
+      {filled<metrics::MetricSummary>(), metrics::MetricSummary{}}, {{"", {1.5, NAN}}});
+  print("job", with_metrics);
   print_view("event", filled<JobEvent>());
   print("exit-report", api::to_json(ExitReport{}));
   print("explanation", api::to_json(ExplainView{}));
