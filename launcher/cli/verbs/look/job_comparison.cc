@@ -11,6 +11,7 @@
 #include "common/io/file_system.h"
 #include "common/io/programs/run_program.h"
 #include "launcher/cli/base/step_choice.h"
+#include "launcher/cli/text/metrics_text.h"
 #include "launcher/cli/text/pipeline_difference.h"
 #include "launcher/cli/transfer/left_files.h"
 
@@ -103,6 +104,11 @@ class JobComparer {
     all.a = a.spec.name;
     all.b = b.spec.name;
     all.fields = differences_of(a, b);
+    TRY_ASSIGN(const MetricsReply a_logged, logged_by(a));
+    TRY_ASSIGN(const MetricsReply b_logged, logged_by(b));
+    auto logged = differences_of(a_logged, b_logged);
+    all.fields.insert(all.fields.end(), std::make_move_iterator(logged.begin()),
+                      std::make_move_iterator(logged.end()));
     TRY_ASSIGN(all.code, code_of({all.a, all.b, a.spec.snapshot, b.spec.snapshot}));
     for (const StepPair& pair : pairs_of(a, b)) TRY(add_step(pair, all));
     return all;
@@ -116,6 +122,13 @@ class JobComparer {
     TRY_ASSIGN(JobReply reply, connection_.ask_for<JobReply>(ShowJob{job, true}));
     TRY(connection_.ask_for<EventsReply>(ListEvents{job, Instant::never()}));
     return std::move(reply.job);
+  }
+
+  Result<MetricsReply> logged_by(const JobView& job) {
+    if (job.spec.metric_lines.empty()) return MetricsReply();
+    GetMetrics question;
+    question.job = JobId(job.spec.name);
+    return connection_.ask_for<MetricsReply>(question);
   }
 
   Result<SourceDifference> code_of(const TreePair& pair) {
