@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "common/base/utf8.h"
-#include "launcher/gateway/http/byte_range.h"
-#include "launcher/gateway/http/cookie.h"
-#include "launcher/gateway/http/credential.h"
-#include "launcher/gateway/http/event_stream.h"
-#include "launcher/gateway/http/host.h"
-#include "launcher/gateway/http/precondition.h"
-#include "launcher/gateway/http/target.h"
+#include "launcher/gateway/http/message/byte_range.h"
+#include "launcher/gateway/http/message/cookie.h"
+#include "launcher/gateway/http/message/event_stream.h"
+#include "launcher/gateway/http/message/host.h"
+#include "launcher/gateway/http/message/precondition.h"
+#include "launcher/gateway/http/message/target.h"
+#include "launcher/gateway/http/site/credential.h"
 
 namespace {
 

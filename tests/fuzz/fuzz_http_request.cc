@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/base/match.h"
-#include "launcher/gateway/http/connection.h"
+#include "launcher/gateway/http/server/connection.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/runs/run_data.h"
-#include "launcher/gateway/http/response.h"
+#include "launcher/gateway/http/message/response.h"
 
 namespace lockstep::mlflow {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/gateway/http/request.h"
-#include "launcher/gateway/http/target.h"
+#include "launcher/gateway/http/message/request.h"
+#include "launcher/gateway/http/message/target.h"
 #include "launcher/gateway/mlflow/call.h"
 
 namespace lockstep::mlflow {

@@ -14,7 +14,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "launcher/gateway/http/target.h"
+#include "launcher/gateway/http/message/target.h"
 
 namespace lockstep::mlflow {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/match.h"
-#include "launcher/gateway/http/connection.h"
+#include "launcher/gateway/http/server/connection.h"
 
 namespace lockstep::http::test {
 

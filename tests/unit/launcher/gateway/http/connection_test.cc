@@ -1,6 +1,6 @@
 // What a connection makes of requests and answers, without time passing.
 
-#include "launcher/gateway/http/connection.h"
+#include "launcher/gateway/http/server/connection.h"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/gateway/http/byte_range.h"
-#include "launcher/gateway/http/cookie.h"
-#include "launcher/gateway/http/credential.h"
-#include "launcher/gateway/http/host.h"
-#include "launcher/gateway/http/precondition.h"
+#include "launcher/gateway/http/message/byte_range.h"
+#include "launcher/gateway/http/message/cookie.h"
+#include "launcher/gateway/http/message/host.h"
+#include "launcher/gateway/http/message/precondition.h"
+#include "launcher/gateway/http/site/credential.h"
 
 namespace lockstep::http {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/gateway/http/gate.h"
+#include "launcher/gateway/http/site/gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/gateway/http/request_parser.h"
+#include "launcher/gateway/http/message/request_parser.h"
 
 #include <gtest/gtest.h>
 

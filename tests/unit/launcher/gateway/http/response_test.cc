@@ -1,16 +1,16 @@
 // What goes out: heads, problems, events, and the line in the access log.
 
-#include "launcher/gateway/http/response.h"
+#include "launcher/gateway/http/message/response.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launcher/gateway/http/access_log.h"
-#include "launcher/gateway/http/event_stream.h"
-#include "launcher/gateway/http/problem.h"
-#include "launcher/gateway/http/status.h"
+#include "launcher/gateway/http/message/event_stream.h"
+#include "launcher/gateway/http/message/problem.h"
+#include "launcher/gateway/http/message/status.h"
+#include "launcher/gateway/http/server/access_log.h"
 
 namespace lockstep::http {
 namespace {

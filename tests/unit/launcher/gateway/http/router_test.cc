@@ -1,4 +1,4 @@
-#include "launcher/gateway/http/router.h"
+#include "launcher/gateway/http/site/router.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The server on real sockets of this machine's loopback.
 
-#include "launcher/gateway/http/server.h"
+#include "launcher/gateway/http/server/server.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 #include "common/io/net/framed_socket.h"
 #include "common/io/net/tcp_listener.h"
-#include "launcher/gateway/http/event_stream.h"
-#include "launcher/gateway/http/own_certificate.h"
+#include "launcher/gateway/http/message/event_stream.h"
+#include "launcher/gateway/http/tls/own_certificate.h"
 #include "tests/unit/common/io/helpers.h"
 #include "tests/unit/launcher/gateway/http/connection_talk.h"
 #include "tests/unit/launcher/gateway/http/hostile_requests.h"

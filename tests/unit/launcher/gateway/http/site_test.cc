@@ -1,6 +1,6 @@
 // Who gets to a handler: every check, its order, and that nothing of a refused request runs.
 
-#include "launcher/gateway/http/site.h"
+#include "launcher/gateway/http/site/site.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "launcher/gateway/http/target.h"
+#include "launcher/gateway/http/message/target.h"
 
 #include <gtest/gtest.h>
 

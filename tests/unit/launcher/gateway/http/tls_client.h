@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/gateway/http/open_ssl.h"
+#include "launcher/gateway/http/tls/open_ssl.h"
 
 namespace lockstep::http::test {
 

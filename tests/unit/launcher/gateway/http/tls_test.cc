@@ -1,12 +1,12 @@
 // TLS between buffers, against OpenSSL's own client.
 
-#include "launcher/gateway/http/tls.h"
+#include "launcher/gateway/http/tls/tls.h"
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>
 
-#include "launcher/gateway/http/open_ssl.h"
-#include "launcher/gateway/http/own_certificate.h"
+#include "launcher/gateway/http/tls/open_ssl.h"
+#include "launcher/gateway/http/tls/own_certificate.h"
 #include "tests/unit/launcher/gateway/http/tls_client.h"
 
 namespace lockstep::http {
