@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "common/base/printable.h"
-#include "launcher/api/json/metrics.h"
 #include "launcher/cli/terminal/output.h"
 
 namespace lockstep::cli {
@@ -145,26 +143,6 @@ std::string metrics_csv(const MetricsReply& logged, bool has_curves) {
                           bucket.first, bucket.last_at, bucket.points, bucket.nans,
                           real(bucket.min), real(bucket.max), real(bucket.last));
   return text;
-}
-
-std::vector<FieldDifference> differences_of(const MetricsReply& a, const MetricsReply& b) {
-  std::map<std::string, std::pair<Json, Json>> values;
-  const auto take = [&](const MetricsReply& logged, auto side) {
-    for (const metrics::MetricSummary& metric : logged.metrics) {
-      const std::string key = "metrics." + metric.name;
-      values[key + ".last"].*side = api::json_of(metric.last.value);
-      if (metric.least) values[key + ".least"].*side = api::json_of(*metric.least);
-      if (metric.greatest) values[key + ".greatest"].*side = api::json_of(*metric.greatest);
-    }
-    for (const auto& [name, value] : logged.params) values["params." + name].*side = value;
-  };
-  take(a, &std::pair<Json, Json>::first);
-  take(b, &std::pair<Json, Json>::second);
-  std::vector<FieldDifference> differences;
-  for (auto& [key, both] : values)
-    if (both.first != both.second)
-      differences.push_back({key, std::move(both.first), std::move(both.second)});
-  return differences;
 }
 
 }  // namespace lockstep::cli

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/domain/messages/client_protocol.h"
-#include "launcher/cli/text/job_difference.h"
 #include "launcher/metrics/curves/braille.h"
 
 namespace lockstep::cli {
@@ -34,9 +33,5 @@ std::string curves_text(const std::string& metric, const std::vector<metrics::Cu
 
 // As RFC 4180 says, with a line of headers: the curves in `logged`, or the metrics without curves.
 std::string metrics_csv(const MetricsReply& logged, bool has_curves);
-
-// "metrics.loss.last", "metrics.loss.least", "params.lr", …: what two jobs have logged differently.
-// Null: the job has no such metric, or it was no number.
-std::vector<FieldDifference> differences_of(const MetricsReply& a, const MetricsReply& b);
 
 }  // namespace lockstep::cli

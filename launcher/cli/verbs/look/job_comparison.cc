@@ -11,8 +11,8 @@
 #include "common/io/file_system.h"
 #include "common/io/programs/run_program.h"
 #include "launcher/cli/base/step_choice.h"
-#include "launcher/cli/text/metrics_text.h"
-#include "launcher/cli/text/pipeline_difference.h"
+#include "launcher/cli/text/differences/metrics_difference.h"
+#include "launcher/cli/text/differences/pipeline_difference.h"
 #include "launcher/cli/transfer/left_files.h"
 
 namespace lockstep::cli {

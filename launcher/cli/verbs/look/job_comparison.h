@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launcher/cli/link/connection.h"
-#include "launcher/cli/text/job_difference.h"
+#include "launcher/cli/text/differences/job_difference.h"
 
 namespace lockstep::cli {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/cli/text/job_difference.h"
+#include "launcher/cli/text/differences/job_difference.h"
 #include "launcher/files/job_file.h"
 
 namespace lockstep::cli {

@@ -1,4 +1,4 @@
-#include "launcher/cli/text/pipeline_difference.h"
+#include "launcher/cli/text/differences/pipeline_difference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

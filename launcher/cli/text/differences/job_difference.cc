@@ -1,4 +1,4 @@
-#include "launcher/cli/text/job_difference.h"
+#include "launcher/cli/text/differences/job_difference.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 #include "common/domain/job/pipeline.h"
 #include "common/domain/messages/views.h"
-#include "launcher/cli/text/job_difference.h"
+#include "launcher/cli/text/differences/job_difference.h"
 
 namespace lockstep::cli {
 
