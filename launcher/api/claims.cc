@@ -47,6 +47,8 @@ struct ClaimOf {
   Claim operator()(const WatchJob& m) const { return of_job(Permission::see_job, m.job); }
   Claim operator()(const ListEvents& m) const { return of_job(Permission::read_job, m.job); }
   Claim operator()(const GetMetrics& m) const { return of_job(Permission::read_job, m.job); }
+  // Of jobs that the caller may not read nothing is answered.
+  Claim operator()(const GetLatest&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ListNodes&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ShowNode&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const CreateToken&) const { return {Permission::admit_nodes, {}, ""}; }

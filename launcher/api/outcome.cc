@@ -94,6 +94,7 @@ struct AskedOf {
   Asked operator()(const ListEvents& m) const { return {"list events", job(m.job)}; }
   Asked operator()(const WatchJob& m) const { return {"watch job", job(m.job)}; }
   Asked operator()(const GetMetrics& m) const { return {"get metrics", job(m.job)}; }
+  Asked operator()(const GetLatest&) const { return {"get latest metrics", "jobs"}; }
   Asked operator()(const ListNodes&) const { return {"list nodes", "nodes"}; }
   Asked operator()(const ShowNode& m) const {
     return {"show node", audited_node(state, m.name_or_id)};

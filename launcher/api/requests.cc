@@ -119,6 +119,19 @@ struct RequestHandler {
   }
   void operator()(const ListEvents& m) const { question(m); }
   void operator()(const GetMetrics& m) const { service.ports_.metrics.get(m, later()); }
+  void operator()(GetLatest& m) const {
+    const Viewer viewer(service.state(), asker.caller);
+    Asker noted = asker;
+    std::set<std::string> owners;
+    std::erase_if(m.jobs, [&](const JobId& id) {
+      const Job* const job = service.state().job(id);
+      if (job == nullptr || !viewer.reads(*job)) return true;
+      if (viewer.is_audited(*job)) owners.insert(job->spec.submitter);
+      return false;
+    });
+    note_owners(owners, &noted.asked);
+    service.ports_.metrics.latest(m, later(noted));
+  }
   void operator()(const ListNodes& m) const { question(m); }
   void operator()(const ShowNode& m) const { question(m); }
   void operator()(const GetStatus& m) const { question(m); }
@@ -222,10 +235,10 @@ struct RequestHandler {
 
   void operator()(const QueryAudit& m) const { service.ports_.audit.query(m, later()); }
   void operator()(const VerifyAudit& m) const { service.ports_.audit.verify(m, later()); }
-  std::function<void(ClientReply)> later() const {
-    return [&service = service, asker = asker](ClientReply reply) {
-      service.reply(asker, std::move(reply));
-    };
+  std::function<void(ClientReply)> later() const { return later(asker); }
+  std::function<void(ClientReply)> later(const Asker& asker) const {
+    return
+        [&service = service, asker](ClientReply reply) { service.reply(asker, std::move(reply)); };
   }
 
   // Projects in which the caller has no role are left out, unless the caller manages users.
@@ -275,6 +288,9 @@ struct RequestHandler {
     if (const auto* one = std::get_if<ExplainReply>(&reply)) look(one->explain.job);
     if (const auto* all = std::get_if<JobsReply>(&reply))
       for (const JobView& job : all->jobs) look(job);
+    note_owners(owners, asked);
+  }
+  static void note_owners(const std::set<std::string>& owners, Asked* asked) {
     if (owners.empty()) return;
     asked->reads_others = true;
     asked->detail = fmt::format("of {}", fmt::join(owners, ", "));

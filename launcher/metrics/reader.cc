@@ -14,6 +14,22 @@ namespace {
 
 constexpr std::size_t kMostOfAnAskedRun = 100;  // in an error
 
+constexpr const char* kSelectLatest =
+    "SELECT name, attempt, step, time, is_nan, value, least, least_step, greatest, greatest_step "
+    "FROM latest ";
+MetricSummary summary_in(const Statement& row) {
+  MetricSummary one;
+  one.name = row.blob(0);
+  one.attempt = static_cast<std::uint32_t>(row.integer(1));
+  one.last = {row.integer(2), Instant{row.integer(3)},
+              value_of({row.integer(4) != 0, row.real(5)})};
+  if (!row.is_null(6)) one.least = row.real(6);
+  one.least_step = row.integer(7);
+  if (!row.is_null(8)) one.greatest = row.real(8);
+  one.greatest_step = row.integer(9);
+  return one;
+}
+
 Error no_such_run(const RunId& run) {
   return make_error(ErrorCode::not_found,
                     fmt::format("there is no run '{}'", cut(run.value, kMostOfAnAskedRun)));
@@ -63,25 +79,30 @@ Result<RunData> Reader::data(const RunId& run) {
   return data_of(id);
 }
 
+Result<std::vector<MetricSummary>> Reader::latest(const RunId& run,
+                                                  const std::vector<std::string>& metrics) {
+  std::vector<MetricSummary> latest;
+  const std::string sql = std::string(kSelectLatest) +
+                          "WHERE run = (SELECT id FROM run WHERE run_id = ?1) AND name = ?2";
+  TRY_ASSIGN(auto row, db_.prepare(sql.c_str()));
+  for (const std::string& metric : metrics) {
+    const ResetAtEnd reset(row);
+    bind_values(row, run.value, metric);
+    TRY_ASSIGN(const bool found, row.step());
+    if (found) latest.push_back(summary_in(row));
+  }
+  return latest;
+}
+
 Result<RunData> Reader::data_of(std::int64_t run) {
   RunData data;
-  TRY_ASSIGN(auto metrics,
-             db_.prepare("SELECT name, attempt, step, time, is_nan, value, least, least_step, "
-                         "greatest, greatest_step FROM latest WHERE run = ?1 ORDER BY name"));
+  const std::string sql = std::string(kSelectLatest) + "WHERE run = ?1 ORDER BY name";
+  TRY_ASSIGN(auto metrics, db_.prepare(sql.c_str()));
   bind_values(metrics, run);
   for (;;) {
     TRY_ASSIGN(const bool row, metrics.step());
     if (!row) break;
-    MetricSummary one;
-    one.name = metrics.blob(0);
-    one.attempt = static_cast<std::uint32_t>(metrics.integer(1));
-    one.last = {metrics.integer(2), Instant{metrics.integer(3)},
-                value_of({metrics.integer(4) != 0, metrics.real(5)})};
-    if (!metrics.is_null(6)) one.least = metrics.real(6);
-    one.least_step = metrics.integer(7);
-    if (!metrics.is_null(8)) one.greatest = metrics.real(8);
-    one.greatest_step = metrics.integer(9);
-    data.metrics.push_back(std::move(one));
+    data.metrics.push_back(summary_in(metrics));
   }
   TRY_ASSIGN(auto texts, db_.prepare("SELECT kind, key, value FROM text WHERE run = ?1"));
   bind_values(texts, run);

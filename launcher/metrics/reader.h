@@ -25,6 +25,10 @@ class Reader {
   // not_found, all of these: there is no such run, or it was removed.
   Result<RunInfo> run(const RunId& run);
   Result<RunData> data(const RunId& run);
+  // Of these metrics, in this order; those that it has not logged are left out. Empty: there is no
+  // such run, too.
+  Result<std::vector<MetricSummary>> latest(const RunId& run,
+                                            const std::vector<std::string>& metrics);
   Result<std::vector<RunInfo>> runs_of(const JobId& job);  // its own first
   // What was read of a source; nullopt: nothing.
   Result<std::optional<SourceMark>> mark(const RunId& run, const std::string& source);

@@ -288,6 +288,20 @@ struct GetMetrics {
   friend bool operator==(const GetMetrics&, const GetMetrics&) = default;
 };
 
+inline constexpr std::size_t kMaxLatestJobs = 1'000, kMaxLatestMetrics = 10;  // of one question
+// Answered by LatestReply: what these jobs logged last of some metrics.
+struct GetLatest {
+  std::vector<JobId> jobs;
+  std::vector<std::string> metrics;
+  static constexpr int kBody = 572;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "jobs", s.jobs, {.count = kMaxLatestJobs});
+    see(field<2>, "metrics", s.metrics,
+        {.bytes = metrics::kMaxMetricNameBytes, .count = kMaxLatestMetrics});
+  }
+  friend bool operator==(const GetLatest&, const GetLatest&) = default;
+};
+
 // Answered by DatastoresReply: the datastores that the asker may use, or the one called `name`.
 struct ListDatastores {
   static constexpr int kBody = 352;
@@ -296,16 +310,18 @@ struct ListDatastores {
   friend bool operator==(const ListDatastores&, const ListDatastores&) = default;
 };
 
-using ClientRequest = std::variant<
-    Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes,
-    ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment, ShowEnvironment,
-    ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI, ListUsers, ListProjects,
-    ChangePrincipals, QueryAudit, VerifyAudit, SetSecret, RemoveSecret, ListSecrets, ListQuotas,
-    ApproveNode, ShareJob, UpdateJob, CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute,
-    ListComputes, AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
-    ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute, CreateAsset,
-    ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob, AnnotateJob, ShareName,
-    DeleteVersions, ListTokens, RevokeToken, ArchiveEnvironment, AnnotateVersion, GetMetrics>;
+using ClientRequest =
+    std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
+                 ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
+                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
+                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, UpdateJob,
+                 CheckJobFile, CreateCompute, UpdateCompute, DeleteCompute, ListComputes,
+                 AttachHosts, DetachHosts, ReadComputeLog, DefineSizes, RemoveSize, GrantSize,
+                 ListSizes, LabelNode, GetUsage, StartCompute, StopCompute, RestartCompute,
+                 CreateAsset, ListAssets, ShowAsset, ArchiveAsset, ListDatastores, ArchiveJob,
+                 AnnotateJob, ShareName, DeleteVersions, ListTokens, RevokeToken,
+                 ArchiveEnvironment, AnnotateVersion, GetMetrics, GetLatest>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -536,6 +552,16 @@ struct MetricsReply {
   friend bool operator==(const MetricsReply&, const MetricsReply&) = default;
 };
 
+// Without jobs that have logged none of the metrics, or that the asker may not read.
+struct LatestReply {
+  std::map<JobId, std::vector<metrics::MetricSummary>> jobs;
+  static constexpr int kBody = 573;
+  static void table(auto& s, auto&& see) {
+    see(field<1>, "jobs", s.jobs, {.count = kMaxLatestJobs, .each = kMaxLatestMetrics});
+  }
+  friend bool operator==(const LatestReply&, const LatestReply&) = default;
+};
+
 struct DatastoresReply {
   static constexpr int kBody = 353;
   std::vector<DatastoreView> datastores;
@@ -551,6 +577,6 @@ using ClientReply =
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
                  SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply,
                  ComputeLogReply, SizesReply, UsageReply, WaitsForDisk, AssetReply, AssetsReply,
-                 DatastoresReply, WaitsForData, TokensReply, MetricsReply>;
+                 DatastoresReply, WaitsForData, TokensReply, MetricsReply, LatestReply>;
 
 }  // namespace lockstep

@@ -175,6 +175,11 @@ bool Viewer::is_audited(const JobView& view) const {
          may(state_.principals(), caller_, Permission::read_job, object_of(view)).audited;
 }
 
+bool Viewer::is_audited(const Job& job) const {
+  return reads(job) &&
+         may(state_.principals(), caller_, Permission::read_job, launcher::object_of(job)).audited;
+}
+
 bool Viewer::sees(const EnvironmentVersion& version) const {
   return may_see(state_.principals(), caller_, version);
 }

@@ -29,6 +29,7 @@ class Viewer {
   bool reads(const Job& job) const;  // then cut() keeps the contents of its job file
   // The caller reads this job only by virtue of a role, so the read goes into the audit log.
   bool is_audited(const JobView& view) const;
+  bool is_audited(const Job& job) const;
   bool sees(const EnvironmentVersion& version) const;
   // Whether the caller is told of the locks of this account's jobs: one's own; an admin, of all.
   bool sees_locks_of(const std::string& account) const;

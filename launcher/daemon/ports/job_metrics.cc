@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kReadAtOnce = 64u << 10;
 constexpr int kReadsInARow = 16;          // of one log; then the others have their turn
 constexpr std::size_t kLogsAtOnce = 256;  // of one round of the worker
-constexpr int kMaxAnswering = 64;
+constexpr int kMostQuestions = 64;        // that are not answered yet
 constexpr int kEndedJobsAtStart = 200;
 constexpr std::uint64_t kMostBuckets = 100'000;  // of one answer, over all curves
 
@@ -162,10 +162,19 @@ void JobMetrics::turn_end(Instant now) {
 }
 
 void JobMetrics::get(const GetMetrics& question, std::function<void(ClientReply)> then) {
+  ask_worker(question, std::move(then));
+}
+
+void JobMetrics::latest(const GetLatest& question, std::function<void(ClientReply)> then) {
+  ask_worker(question, std::move(then));
+}
+
+template <class Question>
+void JobMetrics::ask_worker(const Question& question, std::function<void(ClientReply)> then) {
   if (writer_ == nullptr)
     return then(Refused{ErrorCode::unavailable,
                         "the launcher's store of metrics cannot be used; its log says why"});
-  if (answering_ >= kMaxAnswering)
+  if (answering_ >= kMostQuestions)
     return then(Refused{ErrorCode::unavailable,
                         "many questions about metrics wait to be answered; try again"});
   ++answering_;
@@ -285,6 +294,16 @@ Result<MetricsReply> JobMetrics::reply_to(const GetMetrics& question) {
                       fmt::format("{} curves of {} points each are too much for one answer; ask "
                                   "for fewer points",
                                   reply.curves.size(), question.buckets));
+  return reply;
+}
+
+Result<LatestReply> JobMetrics::reply_to(const GetLatest& question) {
+  TRY(open_reader());
+  LatestReply reply;
+  for (const JobId& job : question.jobs) {
+    TRY_ASSIGN(auto latest, reader_->latest(metrics::run_of(job), question.metrics));
+    if (!latest.empty()) reply.jobs.emplace(job, std::move(latest));
+  }
   return reply;
 }
 

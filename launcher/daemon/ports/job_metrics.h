@@ -37,6 +37,7 @@ class JobMetrics final : public RunMetrics {
   ~JobMetrics() override;
 
   void get(const GetMetrics& question, std::function<void(ClientReply)> then) override;
+  void latest(const GetLatest& question, std::function<void(ClientReply)> then) override;
 
   // What an earlier process may not have read or written any more.
   void begin();
@@ -62,6 +63,8 @@ class JobMetrics final : public RunMetrics {
   };
 
   void describe(const JobId& job);
+  template <class Question>
+  void ask_worker(const Question& question, std::function<void(ClientReply)> then);
   Patterns patterns_of(const Job& job);
   void write(metrics::Change change);
   // These run on the worker.
@@ -71,6 +74,7 @@ class JobMetrics final : public RunMetrics {
   void pass_on(const LogKey& log, Reading& reading, std::vector<metrics::NamedPoint> points);
   Status open_reader();
   Result<MetricsReply> reply_to(const GetMetrics& question);
+  Result<LatestReply> reply_to(const GetLatest& question);
 
   io::EventLoop& loop_;
   const State& state_;

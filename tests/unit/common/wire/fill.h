@@ -445,6 +445,9 @@ class Filler {
   void fill(metrics::Curve& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GetMetrics& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(MetricsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GetLatest& v) { auto& [a, b] = v; each(a, b); }
+  void fill(std::map<JobId, std::vector<metrics::MetricSummary>>& v) { fill_map(v); }
+  void fill(LatestReply& v) { auto& [a] = v; each(a); }
 
   // common/domain/messages/views.h
   void fill(PartView& v) {

@@ -102,6 +102,8 @@ ListQuotas             -      y     y        y         y      y        -    y
 GetUsage               -      y     y        y         y      y        -    y
 GetMetrics             ---    yyy   ---      y--       ---    y--      ---  y--
 GetMetrics/shared      ---    yyy   ---      yy-       yy-    y--      ---  y--
+GetLatest              ---    yyy   ---      y--       ---    y--      ---  y--
+GetLatest/shared       ---    yyy   ---      yy-       yy-    y--      ---  y--
 CreateAsset            ---    yyy   ---      y--       ---    y--      ---  ---
 CreateAsset/with       ---    yyy   ---      yy-       ---    y--      ---  ---
 CreateAsset/new        -      y     -        y         -      y        -    -
@@ -189,8 +191,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ArchiveEnvironment"},
     {"AnnotateVersion", "AnnotateVersion/with"},
     {"GetMetrics", "GetMetrics/shared"},
+    {"GetLatest", "GetLatest/shared"},
 };
-constexpr std::size_t kMessages = 63;
+constexpr std::size_t kMessages = 64;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -457,6 +460,12 @@ const std::map<std::string, Make>& questions() {
          w.share_jobs();
          return GetMetrics{w.job(of)};
        }},
+      {"GetLatest", [](World& w, Whose of) { return GetLatest{{w.job(of)}, {"loss"}}; }},
+      {"GetLatest/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return GetLatest{{w.job(of)}, {"loss"}};
+       }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};
@@ -575,6 +584,9 @@ struct LetterOf {
       if (one.asset.name == world.asset(whose)) return 'y';
     return '-';
   }
+  char operator()(const LatestReply& reply) const {
+    return reply.jobs.count(world.job(whose)) > 0 ? 'y' : '-';
+  }
   template <typename Answer>
   char operator()(const Answer&) const {
     return 'y';
@@ -582,7 +594,8 @@ struct LetterOf {
 };
 
 bool is_list(const std::string& row) {
-  return row.starts_with("ListJobs") || row == "ListEnvironments" || row == "ListAssets";
+  return row.starts_with("ListJobs") || row == "ListEnvironments" || row == "ListAssets" ||
+         row.starts_with("GetLatest");
 }
 
 // Nothing of a refused request changes anything or shows a canary, and the audit log has it.
@@ -661,7 +674,8 @@ TEST(Permissions, AreThoseOfTheTableForEveryMessageCallerAndObject) {
 }
 
 TEST(Permissions, AnAdminWhoReadsWhatIsAnothersIsInTheAuditLog) {
-  for (const char* row : {"ListJobs", "ShowJob", "ExplainJob", "WatchJob", "ListEvents"})
+  for (const char* row :
+       {"ListJobs", "ShowJob", "ExplainJob", "WatchJob", "ListEvents", "GetLatest"})
     for (const Whose whose : kWhose) {
       World world(Kind::admin);
       ASSERT_TRUE(world.ask(questions().at(row)(world, whose)));

@@ -39,6 +39,8 @@ TEST(MetricsTables, Runs) {
   check_table<pb::MetricCurve, metrics::Curve>();
   check_table<pb::GetMetrics, GetMetrics>();
   check_table<pb::MetricsReply, MetricsReply>();
+  check_table<pb::GetLatest, GetLatest>();
+  check_table<pb::LatestReply, LatestReply>();
 }
 
 TEST(MetricsTables, WhatATrainingComputedMayBeNoNumber) {

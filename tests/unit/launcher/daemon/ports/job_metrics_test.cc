@@ -92,6 +92,21 @@ TEST_F(JobMetricsTest, WhatRanksPrintBecomesCurves) {
   EXPECT_EQ(reply.metrics[0].greatest, 7);
 }
 
+TEST_F(JobMetricsTest, TheLatestOfManyJobsAreOneAnswer) {
+  print("loss=0.5\nloss=0.25\n");
+  wait_for(2);
+  std::optional<ClientReply> reply;
+  metrics_->latest({{JobId("job"), JobId("other")}, {"loss", "accuracy"}},
+                   [&](ClientReply answer) { reply = std::move(answer); });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!reply && std::chrono::steady_clock::now() < end) loop_.turn(milliseconds(10));
+  ASSERT_TRUE(reply && std::holds_alternative<LatestReply>(*reply));
+  const LatestReply& latest = std::get<LatestReply>(*reply);
+  ASSERT_EQ(latest.jobs.size(), 1u);
+  ASSERT_THAT(latest.jobs.at(JobId("job")), SizeIs(1));
+  EXPECT_EQ(latest.jobs.at(JobId("job"))[0].last.value, 0.25);
+}
+
 TEST_F(JobMetricsTest, ARestartGoesOnWhereItWasAndDoublesNothing) {
   print("loss=1\nloss=2\nloss=3");
   wait_for(2);
