@@ -66,6 +66,31 @@ def test_a_kill_loses_and_doubles_none(site, victim):
     wait_until(lambda: points(site, "long") == 6, "all numbers are there once")
 
 
+def test_jobs_are_listed_shown_and_compared_by_their_metrics(site):
+    site.up(1)
+    for name, loss in (("good", "0.1"), ("bad", "0.9")):
+        site.write(f"{name}.yml", f"command: echo loss={loss}\nlockstep: {{metrics: {{loss: 'loss=(?P<value>\\S+)'}}}}\n")
+        site.ok("job", "create", "-f", f"{name}.yml", "-n", name)
+        site.wait_for_status(name, "Completed")
+        wait_until(lambda: metric(site, name), "its number is there")
+    site.ok("run", "--name", "silent", "--", "true")
+    listed = site.json("job", "list", "--sort", "metrics.loss")
+    assert [job["name"] for job in listed] == ["good", "bad", "silent"], listed
+    assert listed[0]["metrics"][0]["last"] == 0.1 and "metrics" not in listed[2], listed
+    best = site.json("job", "list", "--sort", "metrics.loss:desc", "-r", "1", "--query", "[].metrics[].last")
+    assert best == [0.9], best
+    assert "loss" in site.ok("job", "list", "--metrics", "loss").splitlines()[0]
+    shown = site.json("job", "show", "good")["metrics"]
+    assert [(one["name"], one["last"], one["trend"]) for one in shown] == [("loss", 0.1, [0.1])], shown
+    assert "TREND" in site.ok("job", "show", "good")
+    fields = {field["key"]: (field["a"], field["b"]) for field in site.json("job", "compare", "good", "bad")["fields"]}
+    assert fields["metrics.loss.last"] == (0.1, 0.9), fields
+    table = site.ok("job", "metrics", "good", "--name", "loss", "-o", "csv").splitlines()
+    assert table[0].startswith("attempt,rank,first") and table[1].endswith("0.1,0.1,0.1"), table
+    refused = site.run("job", "metrics", "good", "--follow")
+    assert refused.returncode == 2 and "is none" in refused.stderr.decode(), refused
+
+
 def test_numbers_go_with_their_job(site):
     site.up(1)
     job(site, "gone")

@@ -70,6 +70,10 @@ Json metrics_with_trends(const std::vector<metrics::MetricSummary>& metrics,
   return list;
 }
 
+Json json_of(const std::vector<metrics::MetricSummary>& metrics) {
+  return list_of(metrics, summary_json);
+}
+
 Json to_json(const MetricsReply& logged) {
   Json json;
   json["metrics"] = list_of(logged.metrics, summary_json);

@@ -12,6 +12,7 @@
 namespace lockstep::api {
 
 Json json_of(double value);
+Json json_of(const std::vector<metrics::MetricSummary>& metrics);
 Json to_json(const MetricsReply& logged);
 // The metrics alone, each with the values of its trend, which are by metric.
 Json metrics_with_trends(const std::vector<metrics::MetricSummary>& metrics,

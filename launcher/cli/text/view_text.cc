@@ -278,19 +278,35 @@ void add_remains(Lines& lines, const JobView& job, Instant now) {
 }  // namespace
 
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
-                      std::optional<std::size_t> columns) {
+                      std::optional<std::size_t> columns, const std::vector<JobColumn>& more) {
   if (jobs.empty()) return "no jobs yet; try: lockstep run -- hostname\n";
-  Table table({"NAME", "STATUS", "USER", "EXPERIMENT", "DISPLAY NAME", "NODESxRANKS", "SUBMITTED",
-               "RAN", "RESTARTS", "REASON"});
-  for (const auto& job : jobs)
-    table.add({job.spec.name,
-               fmt::format("{}{}", to_string(job.status), job.archived ? " (archived)" : ""),
-               job.spec.submitter, job.spec.experiment_name, job.spec.display_name, shape_of(job),
-               ago(job.submitted, now), running_time(job, now),
-               std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
-               job.reason.empty()
-                   ? trouble_of(job)
-                   : job.reason.substr(0, job.reason.find('\n'))});  // `job show` has the rest
+  constexpr int kBehind = 2;  // where other columns come: behind the name and the status
+  std::vector<std::string> header{"NAME",        "STATUS",    "USER", "EXPERIMENT", "DISPLAY NAME",
+                                  "NODESxRANKS", "SUBMITTED", "RAN",  "RESTARTS",   "REASON"};
+  for (std::size_t i = 0; i < more.size(); ++i)
+    header.insert(header.begin() + kBehind + static_cast<std::ptrdiff_t>(i), more[i].header);
+  Table table(std::move(header));
+  for (const auto& job : jobs) {
+    std::vector<std::string> row{
+        job.spec.name,
+        fmt::format("{}{}", to_string(job.status), job.archived ? " (archived)" : ""),
+        job.spec.submitter,
+        job.spec.experiment_name,
+        job.spec.display_name,
+        shape_of(job),
+        ago(job.submitted, now),
+        running_time(job, now),
+        std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
+        job.reason.empty()
+            ? trouble_of(job)
+            : job.reason.substr(0, job.reason.find('\n'))};  // `job show` has the rest
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      const auto cell = more[i].cells.find(job.spec.name);
+      row.insert(row.begin() + kBehind + static_cast<std::ptrdiff_t>(i),
+                 cell == more[i].cells.end() ? "" : cell->second);
+    }
+    table.add(std::move(row));
+  }
   if (!columns) return table.text();
   const std::string text =
       table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},

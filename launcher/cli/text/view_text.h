@@ -1,6 +1,7 @@
 #pragma once
 // Views as tables and paragraphs for people. `now` is only used to show ages.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +10,16 @@
 
 namespace lockstep::cli {
 
+// A column more: a cell for each job that has one, by its name.
+struct JobColumn {
+  std::string header;
+  std::map<std::string, std::string> cells;
+};
 // `columns` is the width of the terminal that the table must fit; nullopt: everything is shown in
 // full.
 std::string job_table(const std::vector<JobView>& jobs, Instant now,
-                      std::optional<std::size_t> columns = std::nullopt);
+                      std::optional<std::size_t> columns = std::nullopt,
+                      const std::vector<JobColumn>& more = {});
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);
