@@ -294,7 +294,7 @@ Status watch_signals(io::EventLoop& loop, Duration notice, Agent*& agent) {
       return agent->machine_taken({notice, "its agent got SIGTERM", true});
     }
     spdlog::info("signal {}: the agent ends; its jobs keep running", number);
-    if (!agent) std::_Exit(0);  // while joining there are no jobs to leave running
+    if (!agent) std::_Exit(0);  // an agent that still joins runs nothing
     agent->leave();
   });
 }

@@ -186,7 +186,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   TRY(io::make_directories(directory.path(), 0711));
   WorkspacePlan plan;
   const bool in_container = runs_in_container(assignment.spec);
-  // Without a snapshot there is no tree to overlay or to copy.
+  // A job without a snapshot has neither a tree to overlay nor files to copy.
   plan.mode = assignment.spec.snapshot && !in_container ? impl_->mode : Mode::ready;
   TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {

@@ -19,7 +19,7 @@ constexpr std::int64_t kLeastLockedBytes = std::int64_t{64} << 20;
 
 bool is_mpi(const JobSpec& spec) { return spec.distribution.kind == Distribution::Kind::mpi; }
 
-// The value that all ports have; nullopt: they differ, or there are no ports.
+// Returns the value that all ports have; nullopt: two ports differ, or the list is empty.
 template <typename Of>
 std::optional<int> common_value(const PortList& ports, const Of& of) {
   std::optional<int> common;

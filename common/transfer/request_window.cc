@@ -55,7 +55,7 @@ Status RequestWindow::request(BulkMessage body, std::uint64_t weight, OnAnswer o
   open.on_answer = std::move(on_answer);
   weight_ += weight;
   in_flight_ += weight;
-  // If there is no connection now, the request is sent with the next repetition.
+  // While the connection is down, the request waits for the next repetition.
   if (!socket_.send_within(open.bytes, std::min(options_.send_within, options_.down_after)))
     TRY(check_link());
   return receive();

@@ -10,7 +10,7 @@
 namespace lockstep::agent {
 namespace {
 
-// The old entry is removed with the owner's rights, so only what the owner may remove is removed.
+// Removes the old entry with the owner's rights, so that an entry the owner may not remove stays.
 Status remove_old(const io::Folder& folder, const std::string& name, const snapshot::Owner& owner) {
   io::User user;
   user.name = fmt::format("uid {}", owner.uid);

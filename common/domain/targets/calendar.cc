@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kFirstYear = 1970, kLastYear = 2100;
 
-// The number in exactly these bytes; -1: they are no number.
+// Returns the number that these bytes spell; -1: a byte is missing or is not a digit.
 int digits(std::string_view text, std::size_t from, std::size_t count) {
   if (from + count > text.size()) return -1;
   int number = 0;

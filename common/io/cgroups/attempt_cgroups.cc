@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kLongestAttempt = 200;  // a directory's name has 255 bytes at most
 constexpr std::string_view kParent = "lockstep";
-// Part of the name, where there is no parent directory.
+// Begins the name of an attempt's cgroup that lies beside others instead of in kParent.
 constexpr std::string_view kBeside = "lockstep-";
 constexpr Bytes kLongestRecord = mebibytes(16);
 constexpr int kKillRounds = 400;

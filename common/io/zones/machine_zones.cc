@@ -15,7 +15,7 @@ const date::time_zone* find(const std::string& name) {
   const std::string_view iana = iana_zone(name);
   try {
     return date::locate_zone(iana.empty() ? std::string_view(name) : iana);
-  } catch (const std::exception&) {  // the library throws if there is no such zone
+  } catch (const std::exception&) {  // the library throws for an unknown zone
     return nullptr;
   }
 }

@@ -31,7 +31,7 @@ std::string name_of(const Digest& root, const MaterializeOptions& options) {
   return is_ours ? root.hex() : fmt::format("{}.{}", root.hex(), owner.uid);
 }
 
-// The folder's modification time says when the tree was used last. False: there is no such tree.
+// Notes in the folder's modification time that the tree is used now. False: the folder is missing.
 bool touch(const std::string& path) {
   return ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
 }
